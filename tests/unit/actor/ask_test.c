@@ -6,6 +6,7 @@
 #include <letterbox/mailbox.h>
 
 #include "actor/fixture.h"
+#include "support/torture.h"
 
 static lbx_status
 answer_double(lbx_context *context, struct part *part, void *message)
@@ -192,6 +193,49 @@ ASKING_TEST("", ask_of_one_that_ends_without_answering_is_not_found)
     lbx_operation_fini(&asking->ask);
     world_end(&asking->world);
     CHECK_INT(0, atomic_load(&asking->world.dead_count));
+}
+
+/* Passes the notice of an end on to whoever asked last. */
+static struct {
+    lbx_ref watched;
+    lbx_ref asker;
+} herald;
+
+static lbx_status
+herald_receive(lbx_context *context, void *state, void *message)
+{
+    (void)state;
+    (void)message;
+    if (lbx_context_type(context) == lbx_terminated_type()) {
+        lbx_context_forward(context, herald.asker);
+        return LBX_OK;
+    }
+    herald.asker = lbx_context_sender(context);
+    return lbx_context_watch(context, herald.watched);
+}
+
+TEST(notice_that_is_passed_on_to_an_ask_is_destroyed)
+{
+    static const lbx_behaviour behaviour = {sizeof(lbx_behaviour), "herald",
+                                            .receive = herald_receive};
+    struct torture memory = TORTURE_INIT;
+    lbx_allocator allocator = torture_allocator(&memory);
+    struct asking asking;
+    lbx_system_options options = world_options(&asking.world);
+
+    options.allocator = &allocator;
+    world_begin_with(&asking.world, &options);
+    herald.watched = behaviour_spawn(&asking.world, &behaviour, NULL);
+    asking.a.self = behaviour_spawn(&asking.world, &behaviour, NULL);
+    ask_make(&asking, 1, LBX_FOREVER);
+    CHECK_STATUS(LBX_PENDING, ask_poll(&asking));
+    (void)world_run(&asking.world);
+    lbx_ref_stop(herald.watched);
+    (void)world_run(&asking.world);
+    CHECK_STATUS(LBX_NOT_FOUND, ask_poll(&asking));
+    lbx_operation_fini(&asking.ask);
+    world_end(&asking.world);
+    CHECK_INT(0, memory.live_blocks);
 }
 
 ASKING_TEST("", answer_given_before_the_end_counts)

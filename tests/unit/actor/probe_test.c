@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Probes: what a test can expect of an actor. */
 #include "actor/fixture.h"
+#include "support/torture.h"
 
 /* An actor that answers a number with its double, and 0 with nothing. */
 static lbx_status
@@ -157,6 +158,84 @@ TRIAL_TEST(probe_destroys_what_it_has_got, 0)
     trial->probe = NULL;
     lbx_probe_destroy(NULL);
     CHECK_INT(3, atomic_load(&trial->world.ended));
+}
+
+// ---- A probe that is being ended already ----
+
+/* Memory that opens a gate when the test's thread asks for some. */
+struct watched_memory {
+    struct torture memory;
+    lbx_allocator inner;
+    pthread_t waiter;
+    struct gate gate;
+    _Atomic bool armed;
+    _Atomic int destroyed;
+};
+
+static void *
+watched_allocate(void *context, size_t size_bytes, size_t align_bytes)
+{
+    struct watched_memory *watched = context;
+
+    if (atomic_load(&watched->armed) &&
+        pthread_equal(watched->waiter, pthread_self()))
+        atomic_store(&watched->gate.is_open, true);
+    return watched->inner.allocate(watched->inner.context, size_bytes,
+                                   align_bytes);
+}
+
+static void
+watched_release(void *context, void *memory, size_t size_bytes)
+{
+    struct watched_memory *watched = context;
+
+    watched->inner.release(watched->inner.context, memory, size_bytes);
+}
+
+/* Takes until the test's thread waits for it. */
+static void
+destroy_slowly(void *message, void *context)
+{
+    struct watched_memory *watched = context;
+
+    (void)message;
+    atomic_store(&watched->gate.reached, true);
+    EVENTUALLY(atomic_load(&watched->gate.is_open));
+    atomic_fetch_add(&watched->destroyed, 1);
+}
+
+// A thread destroys what is in its inbox, with types that the test destroys
+// when lbx_probe_destroy() has returned.
+TEST(probe_waits_until_its_inbox_is_cleared)
+{
+    struct watched_memory watched = {.memory = TORTURE_INIT};
+    lbx_allocator allocator = {watched_allocate, watched_release, &watched};
+    lbx_type_options type_options = LBX_TYPE_OPTIONS_INIT;
+    struct world world;
+    lbx_system_options options = world_options(&world);
+    lbx_probe *probe;
+    lbx_type *type;
+
+    watched.inner = torture_allocator(&watched.memory);
+    watched.waiter = pthread_self();
+    options.allocator = &allocator;
+    options.clock = NULL;
+    options.threads = 1;
+    world_begin_with(&world, &options);
+    type_options.name = "test.Slow";
+    type_options.destroy = destroy_slowly;
+    type_options.context = &watched;
+    CHECK_OK(lbx_type_create(&type_options, &type));
+    CHECK_OK(lbx_probe_create(world.system, "probe", &probe));
+    CHECK_OK(lbx_ref_suspend(lbx_probe_ref(probe)));
+    lbx_tell_typed(lbx_probe_ref(probe), type, letter(1));
+    lbx_ref_stop(lbx_probe_ref(probe));
+    EVENTUALLY(atomic_load(&watched.gate.reached));
+    atomic_store(&watched.armed, true); // to wait it needs memory
+    lbx_probe_destroy(probe);
+    CHECK_INT(1, atomic_load(&watched.destroyed));
+    world_end(&world);
+    lbx_type_destroy(type);
 }
 
 TEST(probe_refuses_nonsense)
