@@ -210,10 +210,13 @@ typedef struct lbx_props {
     /* For `mailbox`, instead of the settings. Without `mailbox`: of the kind
      * that they ask for (bounded with a capacity, by priority with `priority`
      * or `compare`, control-aware with a control capacity) and that the
-     * behaviour needs. The allocator may be one of their own; an owner, a
-     * loss_sink, dead_letters, a destroy or a clock that is not the system's
-     * are refused: the actor owns its mailbox, and what that loses is a dead
-     * letter of the system. Borrowed during the spawn. */
+     * behaviour needs. The allocator may be one of their own; an owner,
+     * dead_letters, a destroy or a clock that is not the system's are refused:
+     * the actor owns its mailbox, and what that loses is a dead letter of the
+     * system. With a loss_sink, what the mailbox drops, does not take in, finds
+     * expired, or has left when the actor ends goes there instead; the sink
+     * owns the message, is called by any thread, without a lock, and must live
+     * as long as the system. Borrowed during the spawn. */
     const lbx_mailbox_options *mailbox_options;
     const char *dispatcher; /* a dispatcher of the settings; "..": the
                                parent's; NULL: the default */

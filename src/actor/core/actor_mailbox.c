@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Actor mailboxes: creating, counting and waking (ABOX-1 to ABOX-3 in
+ * Actor mailboxes: creating, counting and waking (ABOX-1 to ABOX-4 in
  * actor_mailbox.h).
  *
  * Locks: one for the free list. No mailbox is called under it.
@@ -79,11 +79,33 @@ actor_mailbox_put_back(lbx__actor_mailboxes *boxes, lbx__actor_mailbox *box)
     lbx__lock_give(&boxes->lock);
 }
 
+void
+lbx__actor_mailbox_lose(lbx__actor_mailbox *box, const lbx_envelope *envelope,
+                        lbx_loss_reason reason)
+{
+    lbx_envelope lost = *envelope;
+    lbx_loss loss = {
+        .mailbox = box->mailbox,
+        .mailbox_name = box->options.name,
+        .envelope = &lost,
+    };
+
+    lost.lost = (uint8_t)reason;
+    if (!box->losses.lost ||
+        !lbx__dead_letter_release(box->system, &lost, reason)) {
+        lbx__dead_letter_publish(box->system, envelope, reason);
+        return;
+    }
+    // Relaxed: a statistic.
+    loss.lost_messages = lbx__add(&box->lost, 1, relaxed) + 1;
+    box->losses.lost(box->losses.context, &loss);
+}
+
 static void
 actor_mailbox_lost(void *context, const lbx_loss *loss)
 {
-    lbx__dead_letter_publish(context, loss->envelope,
-                             (lbx_loss_reason)loss->envelope->lost);
+    lbx__actor_mailbox_lose(context, loss->envelope,
+                            (lbx_loss_reason)loss->envelope->lost);
 }
 
 lbx_status
@@ -106,8 +128,10 @@ lbx__actor_mailbox_create(lbx__cell *cell, const char *kind,
     options.owner = (void *)(uintptr_t)lbx__cell_ref(cell); // ABOX-3
     options.envelopes = true;
     options.system_reservation = LBX_LIMIT_DISABLED;
+    box->losses = given->loss_sink;
+    lbx__init(&box->lost, 0);
     options.loss_sink.lost = actor_mailbox_lost;
-    options.loss_sink.context = system;
+    options.loss_sink.context = box;
     // Only where the settings or the props ask for it: events cost time.
     if (options.pressure_messages != LBX_DEFAULT && !options.metrics.event &&
         system->options.warn) {

@@ -15,6 +15,9 @@
  * ABOX-3  The mailbox's owner is the ref of the actor it was created for: every
  *         dead letter from it names that one. Cells that share the mailbox take
  *         its messages as their own.
+ * ABOX-4  The loss sink of the options gets what the mailbox loses, and what it
+ *         does not take in; without one that is a dead letter. Messages of the
+ *         library's own are dead letters always: nobody else can destroy them.
  */
 #ifndef LBX_ACTOR_CORE_ACTOR_MAILBOX_H
 #define LBX_ACTOR_CORE_ACTOR_MAILBOX_H
@@ -33,6 +36,8 @@ struct lbx__actor_mailbox {
     lbx_mailbox *mailbox;
     const char *kind;
     lbx_mailbox_options options; /* as it was created with */
+    lbx_loss_sink losses;        /* ABOX-4; of the props, or none */
+    _Atomic(uint64_t) lost;      /* how many it got */
     uint64_t owner; /* the ref of the life it was made for; 0: shared */
     struct lbx__sharers *sharers; /* on a balancing dispatcher; or NULL */
     lbx__actor_mailbox *next_free;
@@ -61,6 +66,12 @@ void lbx__actor_mailbox_detach(lbx__cell *cell);
  * that has ended, or has none. */
 lbx__actor_mailbox *lbx__actor_mailbox_ref(lbx__cell *cell, uint64_t ref);
 void lbx__actor_mailbox_unref(lbx__actor_mailbox *box);
+
+/* The end of a message that the mailbox did not take in (ABOX-4). For one who
+ * has a reference. */
+void lbx__actor_mailbox_lose(lbx__actor_mailbox *box,
+                             const lbx_envelope *envelope,
+                             lbx_loss_reason reason);
 
 /* Wakes the cells that may take what was sent to this one. */
 void lbx__actor_mailbox_wake(lbx__actor_mailbox *box, lbx__cell *cell);

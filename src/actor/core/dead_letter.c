@@ -77,6 +77,19 @@ lbx__dead_letter_publish(lbx_system *system, const lbx_envelope *envelope,
         lbx__ask_report(system, letter.sender.word, dead_letter_status(reason));
 }
 
+bool
+lbx__dead_letter_release(lbx_system *system, lbx_envelope *envelope,
+                         lbx_loss_reason reason)
+{
+    if (dead_letter_is_suppressed(envelope->type, envelope->message))
+        return false;
+    if (envelope->reserved[0] == LBX__REPORT_DUE)
+        lbx__ask_report(system, lbx_ref_of_sender(envelope->sender).word,
+                        dead_letter_status(reason));
+    envelope->reserved[0] = LBX__REPORT_NONE;
+    return true;
+}
+
 lbx_status
 lbx_system_add_dead_letter_listener(lbx_system *system,
                                     lbx_dead_letter_listener listener)

@@ -59,16 +59,16 @@ outgoing_unlink(lbx__facilities *facilities, const lbx__outgoing *outgoing)
 static void
 outgoing_finish(lbx__outgoing *outgoing, lbx_status status)
 {
-    lbx_system *system = outgoing->box->system;
-
     lbx_operation_fini(&outgoing->send);
     outgoing->envelope.recipient = lbx_ref_as_sender(outgoing->to);
     if (status == LBX_OK)
         lbx__actor_mailbox_wake(outgoing->box, lbx__cell_of(outgoing->to.word));
+    else if (status == LBX_TIMEOUT)
+        lbx__actor_mailbox_lose(outgoing->box, &outgoing->envelope,
+                                LBX_LOSS_DROPPED_NEWEST);
     else
-        lbx__dead_letter_publish(system, &outgoing->envelope,
-                                 status == LBX_TIMEOUT ? LBX_LOSS_DROPPED_NEWEST
-                                                       : LBX_LOSS_NO_ACTOR);
+        lbx__dead_letter_publish(outgoing->box->system, &outgoing->envelope,
+                                 LBX_LOSS_NO_ACTOR);
 }
 
 /* Polls; false when it is final and released. */

@@ -187,8 +187,27 @@ ref_tell_nobody(const lbx_envelope *envelope)
         lbx_type_destroy_message(envelope->type, envelope->message);
 }
 
+/* The end of a message that was not accepted. */
+static void
+ref_lose(lbx_ref to, lbx_envelope *envelope, lbx_status status)
+{
+    lbx__cell *cell = lbx__cell_of(to.word);
+    const lbx_loss_reason reason = ref_loss_reason(status);
+    lbx__actor_mailbox *box = reason == LBX_LOSS_DROPPED_NEWEST
+                                  ? lbx__actor_mailbox_ref(cell, to.word)
+                                  : NULL;
+
+    envelope->recipient = lbx_ref_as_sender(to);
+    if (!box) {
+        lbx__dead_letter_publish(cell->system, envelope, reason);
+        return;
+    }
+    lbx__actor_mailbox_lose(box, envelope, reason); // ABOX-4
+    lbx__actor_mailbox_unref(box);
+}
+
 /* Sends with the envelope's own sender, if any. What is not accepted becomes a
- * dead letter. */
+ * dead letter, or is lost by the mailbox. */
 static void
 ref_send(lbx_ref to, lbx_envelope *envelope, bool waits)
 {
@@ -201,11 +220,8 @@ ref_send(lbx_ref to, lbx_envelope *envelope, bool waits)
     status = ref_push(to, envelope);
     if (status == LBX_FULL && waits)
         status = ref_push_waiting(to, envelope);
-    if (status == LBX_OK)
-        return;
-    envelope->recipient = lbx_ref_as_sender(to);
-    lbx__dead_letter_publish(lbx__cell_of(to.word)->system, envelope,
-                             ref_loss_reason(status));
+    if (status != LBX_OK)
+        ref_lose(to, envelope, status);
 }
 
 /* The fast path, for a living actor with an inbox; false: nothing was done. */

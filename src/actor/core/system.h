@@ -177,6 +177,10 @@ void lbx__dead_letter_publish(lbx_system *system, const lbx_envelope *envelope,
                               lbx_loss_reason reason);
 void lbx__dead_letter_publish_node(lbx_system *system, lbx__node *node,
                                    lbx_loss_reason reason);
+/* Reports to a sender that waits, for a message that is given to a loss sink
+ * and is no dead letter; false when it must be one. */
+bool lbx__dead_letter_release(lbx_system *system, lbx_envelope *envelope,
+                              lbx_loss_reason reason);
 
 /* message.c: the end of a message that is not passed on. */
 void lbx__message_destroy(lbx_system *system, const lbx_type *type,

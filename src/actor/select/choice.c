@@ -134,9 +134,9 @@ choosing_foreign_option(const struct choosing *s)
         return "owner: the actor is the owner of its mailbox";
     if (options->clock && options->clock != s->selection->options->clock)
         return "clock: an actor's mailbox has the clock of its system";
-    if (options->loss_sink.lost || options->dead_letters)
-        return "loss_sink and dead_letters: what an actor's mailbox loses is "
-               "a dead letter of its system; listen to those";
+    if (options->dead_letters)
+        return "dead_letters: what an actor's mailbox loses is a dead letter "
+               "of its system; listen to those, or have a loss_sink";
     if (options->destroy)
         return "destroy: messages of actors are destroyed by their type, or by "
                "the system's destroy";

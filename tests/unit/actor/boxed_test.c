@@ -2,6 +2,7 @@
 /* Actors on mailboxes of other kinds, and senders that must wait. */
 #include <letterbox/compat/akka.h>
 #include <letterbox/mailbox.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "actor/fixture.h"
@@ -346,13 +347,6 @@ ACTOR_TEST("", capacity_in_mailbox_options_alone_is_kept)
 }
 
 static void
-sink(void *context, const lbx_loss *loss)
-{
-    (void)context;
-    (void)loss;
-}
-
-static void
 end_nothing(void *message, void *context)
 {
     (void)message;
@@ -361,13 +355,13 @@ end_nothing(void *message, void *context)
 
 ACTOR_TEST("", mailbox_options_that_an_actor_cannot_have_are_refused)
 {
-    static const char *const words[] = {"owner", "clock", "loss_sink",
-                                        "destroy", "dead_letters"};
+    static const char *const words[] = {"owner", "clock", "destroy",
+                                        "dead_letters"};
     lbx_producer *in;
     lbx_consumer *out;
 
     CHECK_OK(lbx_mailbox_create(LBX_KIND_UNBOUNDED, NULL, &in, &out));
-    for (size_t i = 0; i < 5; i++) {
+    for (size_t i = 0; i < 4; i++) {
         lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
         lbx_clock other = world->clock;
         lbx_fault fault;
@@ -379,8 +373,6 @@ ACTOR_TEST("", mailbox_options_that_an_actor_cannot_have_are_refused)
         else if (i == 1)
             options.clock = &other;
         else if (i == 2)
-            options.loss_sink.lost = sink;
-        else if (i == 3)
             options.destroy = end_nothing;
         else
             options.dead_letters = in;
@@ -397,6 +389,103 @@ ACTOR_TEST("", mailbox_options_that_an_actor_cannot_have_are_refused)
     part_spawn(a); // the name is free
     lbx_producer_unref(in);
     lbx_consumer_unref(out);
+}
+
+/* What a loss sink got; it owns the messages, which are numbers here. */
+struct losses {
+    struct world *world;
+    lbx_ref recipient;
+    uint64_t total;
+};
+
+static void
+note_loss(void *context, const lbx_loss *loss)
+{
+    struct losses *losses = context;
+    lbx_ref to = lbx_ref_of_sender(loss->envelope->recipient);
+
+    CHECK(loss->mailbox);
+    CHECK(lbx_ref_equal(losses->recipient, to));
+    CHECK_INT(++losses->total, loss->lost_messages);
+    world_write(losses->world, "lost:%d/%d", number_of(loss->envelope->message),
+                (int)loss->envelope->lost);
+}
+
+// Dropped, refused, and left when the actor ends.
+ACTOR_TEST("", loss_sink_of_an_actor_gets_its_lost_messages)
+{
+    static const struct {
+        lbx_overflow overflow;
+        int64_t wait_ns;
+        lbx_loss_reason reason;
+        int lost;
+    } cases[] = {
+        {LBX_OVERFLOW_DROP_OLDEST, 0, LBX_LOSS_DROPPED_OLDEST, 1},
+        {LBX_OVERFLOW_DROP_NEWEST, 0, LBX_LOSS_DROPPED_NEWEST, 3},
+        {LBX_OVERFLOW_REJECT, 0, LBX_LOSS_DROPPED_NEWEST, 3},
+        {LBX_OVERFLOW_BLOCK, 0, LBX_LOSS_DROPPED_NEWEST, 3},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        lbx_mailbox_options options =
+            bounded(2, cases[i].overflow, cases[i].wait_ns);
+        struct losses losses = {.world = world};
+        char diary[80];
+
+        options.loss_sink = (lbx_loss_sink){note_loss, &losses};
+        part_init(a, world, "a");
+        a->silent = true;
+        part_spawn_boxed(a, LBX_KIND_BOUNDED, &options);
+        losses.recipient = a->self;
+        CHECK_OK(lbx_ref_suspend(a->self));
+        for (int n = 1; n <= 3; n++)
+            lbx_tell(a->self, letter(n));
+        lbx_ref_stop(a->self);
+        (void)snprintf(diary, sizeof(diary), "lost:%d/%d lost:%d/%d lost:%d/%d",
+                       cases[i].lost, (int)cases[i].reason,
+                       cases[i].lost == 1 ? 2 : 1, (int)LBX_LOSS_CLOSED,
+                       cases[i].lost == 1 ? 3 : 2, (int)LBX_LOSS_CLOSED);
+        CHECK_DIARY(world, diary);
+        CHECK_INT(3, losses.total);
+    }
+    CHECK_INT(0, atomic_load(&world->dead_count));
+    CHECK_INT(0, atomic_load(&world->ended)); // the sink owned them
+}
+
+// Nobody but the library can destroy a poison pill.
+ACTOR_TEST("", loss_sink_gets_no_messages_of_the_library)
+{
+    lbx_mailbox_options options = bounded(1, LBX_OVERFLOW_DROP_NEWEST, 0);
+    struct losses losses = {.world = world};
+
+    options.loss_sink = (lbx_loss_sink){note_loss, &losses};
+    part_spawn_boxed(a, LBX_KIND_BOUNDED, &options);
+    lbx_tell(a->self, letter(1));
+    lbx_tell(a->self, lbx_poison_pill());
+    CHECK_DIARY(world, "a+ a:1");
+    CHECK_INT(0, losses.total);
+    CHECK_INT(1, atomic_load(&world->suppressed_count));
+}
+
+// Whoever waits for the outcome of a lost message is told.
+ACTOR_TEST("", loss_to_a_sink_is_reported_to_a_waiting_sender)
+{
+    lbx_mailbox_options options = bounded(1, LBX_OVERFLOW_DROP_NEWEST, 0);
+    struct losses losses = {.world = world};
+    lbx_envelope message = lbx_envelope_of(letter(2), LBX_PRIORITY_DEFAULT);
+    lbx_operation operation;
+
+    options.loss_sink = (lbx_loss_sink){note_loss, &losses};
+    a->silent = true;
+    losses.recipient = part_spawn_boxed(a, LBX_KIND_BOUNDED, &options);
+    lbx_tell(a->self, letter(1));
+    CHECK_OK(lbx_tell_handled_init(&operation, world->system, a->self, &message,
+                                   LBX_FOREVER));
+    CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&operation, NULL));
+    (void)world_run(world);
+    CHECK_STATUS(LBX_FULL, lbx_operation_poll(&operation, NULL));
+    lbx_operation_fini(&operation);
+    CHECK_INT(1, losses.total);
 }
 
 TEST(mailbox_options_may_have_an_allocator_of_their_own)

@@ -68,7 +68,7 @@ count_event(void *context, const lbx_metric_event *event)
     events->of[event->metric]++;
 }
 
-ACTOR_TEST("", actor_has_a_metrics_sink)
+ACTOR_TEST("C-39", actor_has_a_metrics_sink)
 {
     lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
     lbx_actor_stats stats = LBX_ACTOR_STATS_INIT;
