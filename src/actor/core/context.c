@@ -53,17 +53,10 @@ lbx_context_take(lbx_context *context)
     return context->node->message;
 }
 
-/* Sends an envelope to the sender of the current message; without one it is a
- * dead letter. */
+/* A reply to a message without a sender is a dead letter. */
 static void
-context_reply(lbx_context *context, lbx_envelope envelope)
+context_reply_to_nobody(lbx_context *context, lbx_envelope envelope)
 {
-    lbx_ref sender = lbx_context_sender(context);
-
-    if (sender.word) {
-        lbx_tell_envelope(sender, &envelope);
-        return;
-    }
     envelope.sender = lbx_ref_as_sender(lbx_context_self(context));
     lbx__dead_letter_publish(context->cell->system, &envelope,
                              LBX_LOSS_NO_ACTOR);
@@ -72,16 +65,25 @@ context_reply(lbx_context *context, lbx_envelope envelope)
 void
 lbx_context_reply(lbx_context *context, void *message)
 {
-    if (context)
-        context_reply(context, lbx_envelope_of(message, LBX_PRIORITY_DEFAULT));
+    const lbx_ref sender = lbx_context_sender(context);
+
+    if (sender.word)
+        lbx_tell(sender, message);
+    else if (context)
+        context_reply_to_nobody(context,
+                                lbx_envelope_of(message, LBX_PRIORITY_DEFAULT));
 }
 
 void
 lbx_context_reply_typed(lbx_context *context, const lbx_type *type,
                         void *message)
 {
-    if (context)
-        context_reply(context, lbx_envelope_of_type(message, type));
+    const lbx_ref sender = lbx_context_sender(context);
+
+    if (sender.word)
+        lbx_tell_typed(sender, type, message);
+    else if (context)
+        context_reply_to_nobody(context, lbx_envelope_of_type(message, type));
 }
 
 void

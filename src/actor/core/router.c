@@ -351,20 +351,30 @@ router_spawn_deployed(lbx_system *system, lbx__cell *parent,
     return router_explain(status, "the pool", name, &fault, to);
 }
 
+/* A pool where the settings say so. */
+static lbx_status
+router_spawn_as_deployed(lbx_system *system, lbx__cell *parent,
+                         const lbx__deployment_entry *deploy,
+                         const lbx_props *props, const char *name, lbx_ref *ret)
+{
+    router_pool copy = {.pool = LBX_POOL_INIT, .props = *props};
+
+    copy.pool.props = &copy.props;
+    router_apply_deployment(deploy, &copy);
+    return router_spawn_pool(system, parent, &copy, name, ret);
+}
+
 static lbx_status
 router_spawn_one(lbx_system *system, lbx__cell *parent, const lbx_props *props,
                  const char *name, lbx_ref *ret)
 {
     const lbx__deployment_entry *deploy =
         router_find_deployed(system, parent, name);
-    router_pool copy = {.pool = LBX_POOL_INIT};
 
-    if (!deploy || !props || !lbx__spawn_are_props(props))
-        return lbx__spawn_actor(system, parent, props, name, ret);
-    copy.props = *props;
-    copy.pool.props = &copy.props;
-    router_apply_deployment(deploy, &copy);
-    return router_spawn_pool(system, parent, &copy, name, ret);
+    return deploy && props && lbx__spawn_are_props(props)
+               ? router_spawn_as_deployed(system, parent, deploy, props, name,
+                                          ret)
+               : lbx__spawn_actor(system, parent, props, name, ret);
 }
 
 lbx_status
