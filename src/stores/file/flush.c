@@ -30,9 +30,6 @@
  */
 #include "stores/file/free_space.h"
 #include "stores/file/private.h"
-#include <errno.h>
-#include <fcntl.h>
-#include <sys/stat.h>
 
 enum {
     /* Rows between two checkpoints: each may hold a path of LMDB's pages in
@@ -42,30 +39,10 @@ enum {
     CHECKPOINT_ROWS_MAX_TIGHT = 64 /* while the disk is full */
 };
 
-/* The name of a file that was deleted, moved away or replaced since the storage
- * opened it (FOLD-2). NULL: there is none. */
-static const char *
-flush_find_missing(const lbx__folder *folder)
-{
-    struct stat found;
-
-    for (int i = 0; folder->watched && i < LBX__FOLDER_FILES; i++) {
-        const char *name = lbx__folder_names[i];
-
-        // Any other error says nothing about the file: a process that has
-        // changed its user since it opened the folder may not search it.
-        if (fstatat(folder->fd, name, &found, AT_SYMLINK_NOFOLLOW) < 0
-                ? errno == ENOENT
-                : found.st_ino != folder->inodes[i])
-            return name;
-    }
-    return NULL;
-}
-
 lbx_status
 lbx__flush_check_files(lbx__file *file)
 {
-    const char *missing = flush_find_missing(&file->folder);
+    const char *missing = lbx__folder_find_missing(&file->folder);
 
     if (!missing)
         return LBX_OK;

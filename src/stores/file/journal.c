@@ -14,8 +14,9 @@
 #include <unistd.h>
 
 enum {
-    JOURNAL_HEAD = 40,         /* bytes of the file's header that are used */
-    JOURNAL_STEP_MAX = 4 << 20 /* by which it grows at once */
+    JOURNAL_HEAD = 40,          /* bytes of the file's header that are used */
+    JOURNAL_GROWTH = 4,         /* times its size, of a small one; */
+    JOURNAL_STEP_MAX = 16 << 20 /* at most by this: it is written at once */
 };
 
 static void
@@ -195,7 +196,8 @@ lbx__journal_grow(lbx__journal *journal, uint64_t limit)
 {
     const lbx__io *io = journal->io;
     const uint64_t from = journal->bytes;
-    const uint64_t step = from < JOURNAL_STEP_MAX ? from : JOURNAL_STEP_MAX;
+    const uint64_t wanted = (JOURNAL_GROWTH - 1) * from;
+    const uint64_t step = wanted < JOURNAL_STEP_MAX ? wanted : JOURNAL_STEP_MAX;
     const uint64_t end = from + step < limit ? from + step : limit;
     lbx_status status;
 

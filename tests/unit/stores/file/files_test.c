@@ -72,6 +72,22 @@ TEST(no_send_or_sync_returns_ok_after_a_file_was_deleted)
     }
 }
 
+/* Once the folder has been the same for a while, its own time is compared, and
+ * not the files. */
+TEST(files_are_watched_for_as_long_as_the_store_is_open)
+{
+    const int64_t until_ns = lbx_clock_now(NULL) + 1500 * LBX_MS;
+    const char *path = test_path();
+    lbx__storage *storage = fixture_open(path, NULL, NULL);
+
+    do {
+        CHECK_OK(store_text(storage, "a", "1"));
+    } while (lbx_clock_now(NULL) < until_ns);
+    delete_file(path, "wake");
+    CHECK_STATUS(LBX_IO, store_text(storage, "b", "2"));
+    lbx__storage_close(storage);
+}
+
 /* A process that finds no lock.mdb makes one, and both would write. */
 TEST(a_deleted_lock_file_stops_all_and_nothing_is_lost)
 {
@@ -375,19 +391,19 @@ TEST(a_full_journal_grows_up_to_its_limit)
     const char *path = test_path();
     lbx__storage *storage;
 
-    options.journal_bytes = 1000 << 10;
+    options.journal_bytes = 2000 << 10;
     storage = fixture_open(path, &options, NULL);
     CHECK_INT(256 << 10, fixture_size(path, "journal"));
-    fill_journal(storage, path, 512 << 10);
-    CHECK_INT(512 << 10, fixture_size(path, "journal"));
-    fill_journal(storage, path, 1000 << 10);
+    fill_journal(storage, path, 1024 << 10);
+    CHECK_INT(1024 << 10, fixture_size(path, "journal"));
+    fill_journal(storage, path, 2000 << 10);
     CHECK_OK(store_text(storage, "a", "1"));
     fixture_copy_store(path, copy); // as a kill leaves it
-    fill_journal(storage, path, 4000 << 10);
-    CHECK_INT(1000 << 10, fixture_size(path, "journal"));
+    fill_journal(storage, path, 8000 << 10);
+    CHECK_INT(2000 << 10, fixture_size(path, "journal"));
     lbx__storage_close(storage);
     storage = fixture_open(copy, &options, NULL);
-    CHECK_INT(1000 << 10, fixture_size(copy, "journal"));
+    CHECK_INT(2000 << 10, fixture_size(copy, "journal"));
     check_text(storage, "a", "1");
     lbx__storage_close(storage);
 }
