@@ -318,7 +318,7 @@ TEST(a_full_disk_refuses_sends_and_delivers)
     (void)new_url(&path, url);
     (void)snprintf(url, sizeof(url), "file:%s/box", path);
     // Some space first: the file grows in small steps, then never again.
-    disk_fail(DISK_ALLOCATE, 16, ENOSPC, true);
+    disk_fail(DISK_ALLOCATE, 8, ENOSPC, true);
     fill_and_empty(url, &options, "no more room");
     disk_fail(DISK_ALLOCATE, -1, 0, false);
 }

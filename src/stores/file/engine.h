@@ -8,12 +8,12 @@
  * ENG-2  What makes the store grow is refused unless there are, beyond the last
  *        page in use or free inside: 8 MiB of headroom (of a small map a
  *        sixteenth, if that is enough to copy every page of every tree three
- *        times; while the file can grow, four times the pages in use), the rows
- *        of a lease for each letter that was never leased, and what the open
- *        transaction may take. What shrinks the store, or moves
- *        letters on, may spend the headroom: a deletion takes pages too, and
- *        pages that are freed can be used two commits later, or when no reader
- *        sees them any more. It is refused only when LMDB would fail.
+ *        times; with few contents, four times their pages), the rows of a lease
+ *        for each letter that was never leased, and what the open transaction
+ *        may take. What shrinks the store, or moves letters on, may spend the
+ *        headroom: a deletion takes pages too, and pages that are freed can be
+ *        used two commits later, or when no reader sees them any more. It is
+ *        refused only when LMDB would fail.
  *
  * What the open transaction takes is estimated from above: each of its rows may
  * have copied a path of pages, but not more pages than the trees have. A value

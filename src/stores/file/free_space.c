@@ -2,7 +2,7 @@
 /*
  * Free space in the map and on the disk for what is to be written (ENG-2).
  *
- * As long as the file can be made space_larger, nothing is counted. When it
+ * As long as the file can be made larger, nothing is counted. When it
  * cannot, the pages that the open transaction may take are counted: those
  * beyond the last in use, and those inside that were freed before the commit
  * that it stands on and that no reader can see (free_pages.c).
@@ -37,6 +37,12 @@ static uint64_t
 space_larger(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
+}
+
+static uint64_t
+space_smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
 }
 
 /* Pages of large values, as the transaction shows them. */
@@ -88,7 +94,7 @@ lbx__free_space_refresh(lbx__engine *engine)
     engine->reserved = (lbx__page_demand){0};
     engine->tight = false;
     engine->free_counted = false;
-    // Other processes make it space_larger, never smaller.
+    // Other processes make it larger, never smaller.
     if (engine->allocated_bytes < engine->used_pages * engine->page_bytes &&
         fstat(engine->fd, &found) == 0)
         engine->allocated_bytes = (uint64_t)found.st_size;
@@ -172,12 +178,10 @@ space_allocate(lbx__engine *engine, uint64_t pages)
 
     if (bytes <= engine->allocated_bytes)
         return true;
-    bytes +=
-        bytes / SLACK_PART < SLACK_BYTES ? bytes / SLACK_PART : SLACK_BYTES;
-    bytes = bytes < limit ? bytes : limit;
+    bytes += space_smaller(bytes / SLACK_PART, SLACK_BYTES);
+    bytes = space_smaller(bytes, limit);
     result = engine->io->fallocate(engine->io, engine->fd, bytes);
-    // A file system that cannot space_allocate in advance is trusted to have
-    // it.
+    // A file system that cannot allocate in advance is trusted to have it.
     engine->disk_full = result < 0 && result != -EOPNOTSUPP;
     if (!engine->disk_full)
         engine->allocated_bytes = bytes;
@@ -211,29 +215,29 @@ space_count_tail(const lbx__engine *engine)
     return limit > engine->used_pages ? limit - engine->used_pages : 0;
 }
 
-/* The most headroom, for a file with so many pages in use: enough to copy each
- * three times, and to lease the letters; but not more than 8 MiB. So a store
- * with few letters is a small file. */
+/* The most headroom, for so many pages with contents: enough to copy each three
+ * times, and to lease the letters; but not more than 8 MiB. So a store with few
+ * letters is a small file. */
 static uint64_t
 space_limit_headroom(const lbx__engine *engine, uint64_t pages)
 {
-    const uint64_t limit = HEADROOM_BYTES / engine->page_bytes;
-
-    pages = HEADROOM_COPIES * pages + 16;
-    return pages < limit ? pages : limit;
+    return space_smaller(HEADROOM_COPIES * pages + 16,
+                         HEADROOM_BYTES / engine->page_bytes);
 }
 
-/* The headroom of ENG-2. */
+/* The headroom of ENG-2. Pages that are free do not count: otherwise a small
+ * file whose letters are gone would set aside more than it has. */
 static uint64_t
 space_count_headroom(const lbx__engine *engine, uint64_t tree)
 {
-    const uint64_t limit = space_limit_headroom(engine, engine->used_pages);
-    uint64_t pages = engine->map_pages / HEADROOM_PART;
-
+    const uint64_t contents = tree + space_count_outside(engine);
     // The list of free pages is a tree too.
-    tree = 3 * tree + engine->used_pages / 128 + 16;
-    pages = pages > tree ? pages : tree;
-    return pages < limit ? pages : limit;
+    const uint64_t copies = 3 * tree + engine->used_pages / 128 + 16;
+
+    return space_larger(
+        space_smaller(copies, HEADROOM_BYTES / engine->page_bytes),
+        space_smaller(engine->map_pages / HEADROOM_PART,
+                      space_limit_headroom(engine, contents)));
 }
 
 /* How the transaction can take this, with `rows` more. */

@@ -259,7 +259,7 @@ TEST(a_full_disk_refuses_sends_and_lets_removals_through)
     options.durability = LBX_DURABILITY_PROCESS; // quicker, and the same here
     storage = fixture_open(test_path(), &options, &faulty.io);
     // Some free space first: the file grows in small steps, then never again.
-    faulty.allocates_left = 16;
+    faulty.allocates_left = 4;
     fill_and_empty(storage, 1000000);
     lbx__storage_close(storage);
 }
