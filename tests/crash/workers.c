@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process's threads, and their store; worker.c has what one of them does. */
+/* A process's threads, and their store; worker.c and its parts have what one of
+ * them does. */
 #include "workers.h"
 
 #include <stdlib.h>
