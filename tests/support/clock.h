@@ -2,8 +2,7 @@
 /*
  * A clock that stands still until the test moves it.
  *
- *     struct test_clock time = TEST_CLOCK_INIT;
- *     lbx_clock clock = test_clock_interface(&time);
+ *     TEST_CLOCK(time, clock);
  *
  *     test_clock_advance(&time, 5 * LBX_MS);
  *
@@ -27,6 +26,11 @@ struct test_clock {
     {                                                                          \
         .now_ns = 1000 * LBX_SECOND                                            \
     }
+
+/* Declares a clock, `time`, and what to hand to the library, `clock`. */
+#define TEST_CLOCK(time, clock)                                                \
+    struct test_clock time = TEST_CLOCK_INIT;                                  \
+    const lbx_clock clock = test_clock_interface(&time)
 
 /* The clock to hand to the library; copy it freely. */
 lbx_clock test_clock_interface(struct test_clock *clock);

@@ -53,6 +53,11 @@ struct torture {
         .allowed = LONG_MAX, .lock = PTHREAD_MUTEX_INITIALIZER                 \
     }
 
+/* Declares memory that never fails and its allocator. */
+#define TORTURE(memory, allocator)                                             \
+    struct torture memory = TORTURE_INIT;                                      \
+    const lbx_allocator allocator = torture_allocator(&memory)
+
 /* The allocator that draws on `memory`; copy it freely. A struct torture that
  * was only given its first fields is ready for use too. */
 lbx_allocator torture_allocator(struct torture *memory);

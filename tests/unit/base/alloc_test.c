@@ -21,8 +21,7 @@ check_alignments(const lbx_allocator *allocator)
 
 TEST(alloc_aligns)
 {
-    struct torture memory = TORTURE_INIT;
-    lbx_allocator allocator = torture_allocator(&memory);
+    TORTURE(memory, allocator);
 
     check_alignments(NULL);
     check_alignments(&allocator);
@@ -42,8 +41,7 @@ check_zeroed(const lbx_allocator *allocator)
 
 TEST(alloc_zeroes)
 {
-    struct torture memory = TORTURE_INIT;
-    lbx_allocator allocator = torture_allocator(&memory);
+    TORTURE(memory, allocator);
 
     check_zeroed(NULL);
     check_zeroed(&allocator);
@@ -61,8 +59,7 @@ TEST(alloc_failure_is_null)
 
 TEST(alloc_free_takes_null)
 {
-    struct torture memory = TORTURE_INIT;
-    lbx_allocator allocator = torture_allocator(&memory);
+    TORTURE(memory, allocator);
 
     lbx__free(NULL, NULL, 0);
     lbx__free(&allocator, NULL, 8);

@@ -58,8 +58,7 @@ TEST(array_inserts_and_removes_anywhere)
  * cannot fail any more. */
 TEST(array_adds_what_was_reserved_without_memory)
 {
-    struct torture memory = TORTURE_INIT;
-    lbx_allocator allocator = torture_allocator(&memory);
+    TORTURE(memory, allocator);
     ints array = {.items = NULL};
 
     CHECK(lbx__array_reserve(&array, &allocator, 20));

@@ -20,8 +20,7 @@ TEST_CITING("WAIT-9", clock_of_the_system_does_not_go_back)
 
 TEST(clock_may_be_injected)
 {
-    struct test_clock time = TEST_CLOCK_INIT;
-    lbx_clock clock = test_clock_interface(&time);
+    TEST_CLOCK(time, clock);
 
     CHECK_INT(1000 * LBX_SECOND, lbx_clock_now(&clock));
     test_clock_advance(&time, 5 * LBX_MS);
@@ -36,8 +35,7 @@ TEST_CITING("R-02", deadline_of_a_negative_duration_never_comes)
 
 TEST(deadline_is_now_plus_duration)
 {
-    struct test_clock time = TEST_CLOCK_INIT;
-    lbx_clock clock = test_clock_interface(&time);
+    TEST_CLOCK(time, clock);
 
     CHECK_INT(1000 * LBX_SECOND, lbx_deadline_after(&clock, 0));
     CHECK_INT(1000 * LBX_SECOND + 3, lbx_deadline_after(&clock, 3 * LBX_NS));
@@ -47,8 +45,7 @@ TEST(deadline_is_now_plus_duration)
 /* A sum that does not fit is for ever, not the past. */
 TEST(deadline_saturates)
 {
-    struct test_clock time = TEST_CLOCK_INIT;
-    lbx_clock clock = test_clock_interface(&time);
+    TEST_CLOCK(time, clock);
 
     CHECK_INT(LBX_FOREVER, lbx_deadline_after(&clock, INT64_MAX));
     CHECK_INT(LBX_FOREVER,
@@ -66,8 +63,7 @@ TEST(deadline_saturates)
 /* Rounded up, so that a loop does not wake before its deadline and spin. */
 TEST(deadline_as_milliseconds_for_poll)
 {
-    struct test_clock time = TEST_CLOCK_INIT;
-    lbx_clock clock = test_clock_interface(&time);
+    TEST_CLOCK(time, clock);
     int64_t now = test_clock_now(&time);
 
     CHECK_INT(-1, lbx_deadline_poll_ms(&clock, LBX_FOREVER));

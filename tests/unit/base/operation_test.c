@@ -2,70 +2,89 @@
 /* Operations: what all of them share, shown on a gate. */
 #include "gate.h"
 #include "support/clock.h"
+#include "support/local.h"
 #include "support/test.h"
 #include "support/threads.h"
 
-TEST(operation_done_at_once_calls_nobody)
-{
-    struct counter counter = {0};
-    lbx_waker waker = counter_waker(&counter);
-    lbx_operation pass;
+/* A gate, and a pass with all the time in the world and a waker that counts. */
+struct passage {
     struct gate gate;
+    lbx_operation pass;
+    struct counter counter;
+};
 
-    gate_init(&gate, NULL);
-    gate_open(&gate, 1);
-    gate_pass_init(&pass, &gate, LBX_FOREVER);
-    CHECK_STATUS(LBX_PENDING, lbx_operation_status(&pass));
-    CHECK_OK(lbx_operation_poll(&pass, &waker));
-    CHECK_OK(lbx_operation_status(&pass));
-    lbx_operation_fini(&pass);
-    CHECK_INT(0, counter_calls(&counter));
-    CHECK_INT(1, gate.released);
+static void
+passage_begin(struct passage *passage)
+{
+    passage->counter = (struct counter){0};
+    gate_init(&passage->gate, NULL);
+    gate_pass_init(&passage->pass, &passage->gate, LBX_FOREVER);
 }
 
-TEST_CITING("C-23 C-24", operation_waits_and_is_called_once)
+static lbx_status
+passage_poll(struct passage *passage)
 {
-    struct counter counter = {0};
-    lbx_waker waker = counter_waker(&counter);
-    lbx_operation pass;
-    struct gate gate;
+    lbx_waker waker = counter_waker(&passage->counter);
 
-    gate_init(&gate, NULL);
-    gate_pass_init(&pass, &gate, LBX_FOREVER);
-    CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&pass, &waker));
-    CHECK_INT(0, counter_calls(&counter));
-    gate_open(&gate, 2);
-    CHECK_INT(1, counter_calls(&counter));
-    CHECK_STATUS(LBX_PENDING, lbx_operation_status(&pass));
-    CHECK_OK(lbx_operation_poll(&pass, &waker));
-    gate_open(&gate, 1);
-    CHECK_INT(1, counter_calls(&counter));
-    lbx_operation_fini(&pass);
+    return lbx_operation_poll(&passage->pass, &waker);
+}
+
+/* A test with a passage whose pass is destroyed after it; the body has its
+ * `gate` and its `pass`, too. */
+#define PASSAGE_TEST(behaviours, name)                                         \
+    static void name##_in(struct passage *passage, struct gate *gate,          \
+                          lbx_operation *pass);                                \
+    TEST_CITING(behaviours, name)                                              \
+    {                                                                          \
+        struct passage passage;                                                \
+                                                                               \
+        passage_begin(&passage);                                               \
+        name##_in(&passage, &passage.gate, &passage.pass);                     \
+        lbx_operation_fini(&passage.pass);                                     \
+    }                                                                          \
+    static void name##_in(__attribute__((unused)) struct passage *passage,     \
+                          struct gate *gate, lbx_operation *pass)
+
+PASSAGE_TEST("", operation_done_at_once_calls_nobody)
+{
+    gate_open(gate, 1);
+    CHECK_STATUS(LBX_PENDING, lbx_operation_status(pass));
+    CHECK_OK(passage_poll(passage));
+    CHECK_OK(lbx_operation_status(pass));
+    lbx_operation_fini(pass);
+    CHECK_INT(0, counter_calls(&passage->counter));
+    CHECK_INT(1, gate->released);
+}
+
+PASSAGE_TEST("C-23 C-24", operation_waits_and_is_called_once)
+{
+    CHECK_STATUS(LBX_PENDING, passage_poll(passage));
+    CHECK_INT(0, counter_calls(&passage->counter));
+    gate_open(gate, 2);
+    CHECK_INT(1, counter_calls(&passage->counter));
+    CHECK_STATUS(LBX_PENDING, lbx_operation_status(pass));
+    CHECK_OK(passage_poll(passage));
+    gate_open(gate, 1);
+    CHECK_INT(1, counter_calls(&passage->counter));
 }
 
 /* WAIT-1: a final status stays. */
-TEST_CITING("WAIT-1", operation_final_status_stays)
+PASSAGE_TEST("WAIT-1", operation_final_status_stays)
 {
-    lbx_operation pass;
-    struct gate gate;
-
-    gate_init(&gate, NULL);
-    gate_open(&gate, 2);
-    gate_pass_init(&pass, &gate, LBX_FOREVER);
-    CHECK_OK(lbx_operation_poll(&pass, NULL));
-    CHECK_OK(lbx_operation_poll(&pass, NULL));
-    CHECK_OK(lbx_operation_wait(&pass));
-    CHECK_OK(lbx_operation_cancel(&pass));
-    CHECK_INT(1, gate_permits(&gate)); // only one was taken
-    lbx_operation_fini(&pass);
+    gate_open(gate, 2);
+    CHECK_OK(lbx_operation_poll(pass, NULL));
+    CHECK_OK(lbx_operation_poll(pass, NULL));
+    CHECK_OK(lbx_operation_wait(pass));
+    CHECK_OK(lbx_operation_cancel(pass));
+    CHECK_INT(1, gate_permits(gate)); // only one was taken
 }
 
 TEST(operation_poll_replaces_the_waker)
 {
     struct counter first = {0}, second = {0};
     lbx_waker wakers[] = {counter_waker(&first), counter_waker(&second)};
-    lbx_operation pass;
     struct gate gate;
+    LOCAL_OPERATION(pass);
 
     gate_init(&gate, NULL);
     gate_pass_init(&pass, &gate, LBX_FOREVER);
@@ -74,42 +93,28 @@ TEST(operation_poll_replaces_the_waker)
     gate_open(&gate, 1);
     CHECK_INT(0, counter_calls(&first));
     CHECK_INT(1, counter_calls(&second));
-    lbx_operation_fini(&pass);
 }
 
-TEST(operation_may_be_polled_without_a_waker)
+PASSAGE_TEST("", operation_may_be_polled_without_a_waker)
 {
-    lbx_operation pass;
-    struct gate gate;
-
-    gate_init(&gate, NULL);
-    gate_pass_init(&pass, &gate, LBX_FOREVER);
-    CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&pass, NULL));
-    gate_open(&gate, 1);
-    CHECK_OK(lbx_operation_poll(&pass, NULL));
-    lbx_operation_fini(&pass);
+    CHECK_STATUS(LBX_PENDING, lbx_operation_poll(pass, NULL));
+    gate_open(gate, 1);
+    CHECK_OK(lbx_operation_poll(pass, NULL));
 }
 
 /* C-32, WAIT-7: a destroyed operation leaves no registration behind. */
-TEST_CITING("C-32 WAIT-7", operation_fini_leaves_no_registration)
+PASSAGE_TEST("C-32 WAIT-7", operation_fini_leaves_no_registration)
 {
-    struct counter counter = {0};
-    lbx_waker waker = counter_waker(&counter);
-    lbx_operation pass;
-    struct gate gate;
-
-    gate_init(&gate, NULL);
-    gate_pass_init(&pass, &gate, LBX_FOREVER);
-    CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&pass, &waker));
-    CHECK_INT(1, gate_waiting(&gate));
-    lbx_operation_fini(&pass);
-    CHECK_INT(0, gate_waiting(&gate));
-    gate_open(&gate, 1);
-    CHECK_INT(0, counter_calls(&counter));
-    CHECK_INT(1, gate_permits(&gate));
-    CHECK_INT(1, gate.released);
-    lbx_operation_fini(&pass); // again: nothing
-    CHECK_INT(1, gate.released);
+    CHECK_STATUS(LBX_PENDING, passage_poll(passage));
+    CHECK_INT(1, gate_waiting(gate));
+    lbx_operation_fini(pass);
+    CHECK_INT(0, gate_waiting(gate));
+    gate_open(gate, 1);
+    CHECK_INT(0, counter_calls(&passage->counter));
+    CHECK_INT(1, gate_permits(gate));
+    CHECK_INT(1, gate->released);
+    lbx_operation_fini(pass); // again: nothing
+    CHECK_INT(1, gate->released);
 }
 
 TEST_CITING("WAIT-3 MSG-10", operation_cancel_passes_a_reservation_on)
@@ -137,8 +142,7 @@ TEST_CITING("WAIT-3 MSG-10", operation_cancel_passes_a_reservation_on)
 
 TEST_CITING("WAIT-9", operation_past_its_deadline_tries_once)
 {
-    struct test_clock time = TEST_CLOCK_INIT;
-    lbx_clock clock = test_clock_interface(&time);
+    TEST_CLOCK(time, clock);
     lbx_operation pass;
     struct gate gate;
 
@@ -155,11 +159,10 @@ TEST_CITING("WAIT-9", operation_past_its_deadline_tries_once)
 
 TEST(operation_times_out_when_polled)
 {
-    struct test_clock time = TEST_CLOCK_INIT;
-    lbx_clock clock = test_clock_interface(&time);
+    TEST_CLOCK(time, clock);
     int64_t deadline_ns = lbx_deadline_after(&clock, 10 * LBX_MS);
-    lbx_operation pass;
     struct gate gate;
+    LOCAL_OPERATION(pass);
 
     gate_init(&gate, &clock);
     gate_pass_init(&pass, &gate, deadline_ns);
@@ -171,20 +174,18 @@ TEST(operation_times_out_when_polled)
     CHECK_STATUS(LBX_TIMEOUT, lbx_operation_poll(&pass, NULL));
     CHECK_INT(LBX_FOREVER, lbx_operation_deadline(&pass));
     CHECK_INT(0, gate_waiting(&gate));
-    lbx_operation_fini(&pass);
 }
 
 TEST(operation_wait_ends_at_its_deadline)
 {
     int64_t deadline_ns = lbx_deadline_after(NULL, 5 * LBX_MS);
-    lbx_operation pass;
     struct gate gate;
+    LOCAL_OPERATION(pass);
 
     gate_init(&gate, NULL);
     gate_pass_init(&pass, &gate, deadline_ns);
     CHECK_STATUS(LBX_TIMEOUT, lbx_operation_wait(&pass));
     CHECK(lbx_clock_now(NULL) >= deadline_ns);
-    lbx_operation_fini(&pass);
 }
 
 static void
@@ -196,17 +197,13 @@ open_when_someone_waits(void *context)
     gate_open(gate, 1);
 }
 
-TEST_CITING("MSG-9", operation_wait_is_woken)
+PASSAGE_TEST("MSG-9", operation_wait_is_woken)
 {
     struct thread thread;
-    lbx_operation pass;
-    struct gate gate;
 
-    gate_init(&gate, NULL);
-    thread_start(&thread, open_when_someone_waits, &gate);
-    gate_pass_init(&pass, &gate, LBX_FOREVER);
-    CHECK_OK(lbx_operation_wait(&pass));
-    lbx_operation_fini(&pass);
+    thread_start(&thread, open_when_someone_waits, gate);
+    CHECK_OK(lbx_operation_wait(pass));
+    lbx_operation_fini(pass);
     thread_join(&thread);
 }
 
@@ -219,11 +216,10 @@ struct pair {
 static void
 pass_gate(struct gate *gate)
 {
-    lbx_operation pass;
+    LOCAL_OPERATION(pass);
 
     gate_pass_init(&pass, gate, LBX_FOREVER);
     CHECK_OK(lbx_operation_wait(&pass));
-    lbx_operation_fini(&pass);
 }
 
 static void
@@ -374,8 +370,7 @@ TEST_CITING("WAIT-6", operation_waker_may_start_its_operation_again)
 
 TEST(operation_may_be_restarted_when_final)
 {
-    struct test_clock time = TEST_CLOCK_INIT;
-    lbx_clock clock = test_clock_interface(&time);
+    TEST_CLOCK(time, clock);
     int64_t deadline_ns = lbx_deadline_after(&clock, 10);
     struct counter counter = {0};
     lbx_waker waker = counter_waker(&counter);
@@ -497,17 +492,11 @@ TEST_CITING("WAIT-3 WAIT-5 MSG-10", operation_cancel_storm_loses_nothing)
     CHECK_INT(0, gate_waiting(&storm.gate));
 }
 
-TEST_CITING("C-33", operation_ends_with_what_it_waits_on)
+PASSAGE_TEST("C-33", operation_ends_with_what_it_waits_on)
 {
-    lbx_operation pass;
-    struct gate gate;
-
-    gate_init(&gate, NULL);
-    gate_pass_init(&pass, &gate, LBX_FOREVER);
-    CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&pass, NULL));
-    gate_refuse(&gate, LBX_CLOSED);
-    CHECK_STATUS(LBX_CLOSED, lbx_operation_wait(&pass));
-    lbx_operation_fini(&pass);
+    CHECK_STATUS(LBX_PENDING, lbx_operation_poll(pass, NULL));
+    gate_refuse(gate, LBX_CLOSED);
+    CHECK_STATUS(LBX_CLOSED, lbx_operation_wait(pass));
 }
 
 TEST(operation_functions_take_nothing)

@@ -166,8 +166,7 @@ TEST(select_ends_as_its_winner_does)
 
 TEST(select_times_out_and_leaves_its_children_pending)
 {
-    struct test_clock time = TEST_CLOCK_INIT;
-    lbx_clock clock = test_clock_interface(&time);
+    TEST_CLOCK(time, clock);
     int64_t deadline_ns = lbx_deadline_after(&clock, 10);
     struct world world;
 
@@ -359,8 +358,7 @@ TEST(select_of_nothing_is_refused)
 /* Deadlines of different clocks cannot be compared. */
 TEST(select_over_two_clocks_is_refused)
 {
-    struct test_clock time = TEST_CLOCK_INIT;
-    lbx_clock clock = test_clock_interface(&time);
+    TEST_CLOCK(time, clock);
     lbx_operation passes[2], select;
     lbx_operation *each[] = {&passes[0], &passes[1]};
     struct gate gates[2];

@@ -4,6 +4,7 @@
  *
  * Orders are written as the names of a line, "C B A".
  */
+#include "support/local.h"
 #include "support/test.h"
 #include "support/torture.h"
 
@@ -65,43 +66,37 @@ check_line(const char *expected, const lbx_type *type)
 
 TEST(type_without_bases_is_its_own_line)
 {
-    lbx_type *type = NEW_TYPE("shop.OrderPlaced", NULL);
+    LOCAL_TYPE(type) = NEW_TYPE("shop.OrderPlaced", NULL);
 
     check_line("shop.OrderPlaced", type);
     CHECK_INT(LBX_PRIORITY_DEFAULT, lbx_type_default_priority(type));
     CHECK(lbx_type_is_a(type, type));
     CHECK_PTR(NULL, lbx_type_ancestor(type, 1));
     CHECK_PTR(NULL, lbx_type_ancestor(type, SIZE_MAX));
-    lbx_type_destroy(type);
 }
 
 /* The name is the type's own copy. */
 TEST(type_name_outlives_the_options)
 {
     char name[] = "shop.Order";
-    lbx_type *type = NEW_TYPE(name, NULL);
+    LOCAL_TYPE(type) = NEW_TYPE(name, NULL);
 
     memset(name, '?', sizeof(name) - 1);
     CHECK_STR("shop.Order", lbx_type_name(type));
-    lbx_type_destroy(type);
 }
 
 TEST_CITING("W-02", type_diamond_puts_the_shared_base_last)
 {
-    lbx_type *a = NEW_TYPE("A", NULL);
-    lbx_type *b = NEW_TYPE("B", a);
-    lbx_type *c = NEW_TYPE("C", a);
-    lbx_type *d = NEW_TYPE("D", b, c);
+    LOCAL_TYPE(a) = NEW_TYPE("A", NULL);
+    LOCAL_TYPE(b) = NEW_TYPE("B", a);
+    LOCAL_TYPE(c) = NEW_TYPE("C", a);
+    LOCAL_TYPE(d) = NEW_TYPE("D", b, c);
 
     check_line("D B C A", d);
     CHECK(lbx_type_is_a(d, a));
     CHECK(lbx_type_is_a(d, c));
     CHECK(!lbx_type_is_a(a, d));
     CHECK(!lbx_type_is_a(b, c));
-    lbx_type_destroy(d);
-    lbx_type_destroy(c);
-    lbx_type_destroy(b);
-    lbx_type_destroy(a);
 }
 
 /* The example of the paper that named C3, and of Python's manual. */
@@ -146,8 +141,7 @@ TEST(type_bases_keep_their_order)
 static void
 check_refused(lbx_type *const *bases)
 {
-    struct torture memory = TORTURE_INIT;
-    lbx_allocator allocator = torture_allocator(&memory);
+    TORTURE(memory, allocator);
     lbx_type *type = NULL;
 
     CHECK_STATUS(LBX_INVALID, try_type("X", bases, &allocator, &type));
@@ -174,23 +168,19 @@ TEST(type_contradictory_bases_are_refused)
 /* A base may not stand before a type that is derived from it. */
 TEST(type_base_before_its_own_child_is_refused)
 {
-    lbx_type *a = NEW_TYPE("A", NULL);
-    lbx_type *b = NEW_TYPE("B", a);
-    lbx_type *right = NEW_TYPE("C", b, a);
+    LOCAL_TYPE(a) = NEW_TYPE("A", NULL);
+    LOCAL_TYPE(b) = NEW_TYPE("B", a);
+    LOCAL_TYPE(right) = NEW_TYPE("C", b, a);
 
     check_line("C B A", right);
     check_refused((lbx_type *const[]){a, b, NULL});
-    lbx_type_destroy(right);
-    lbx_type_destroy(b);
-    lbx_type_destroy(a);
 }
 
 TEST(type_base_given_twice_is_refused)
 {
-    lbx_type *a = NEW_TYPE("A", NULL);
+    LOCAL_TYPE(a) = NEW_TYPE("A", NULL);
 
     check_refused((lbx_type *const[]){a, a, NULL});
-    lbx_type_destroy(a);
 }
 
 /* Depth costs no stack, and no more than the length of the line. */
@@ -245,7 +235,7 @@ TEST(type_bad_descriptions_are_refused)
 
 TEST(type_functions_take_no_type)
 {
-    lbx_type *a = NEW_TYPE("A", NULL);
+    LOCAL_TYPE(a) = NEW_TYPE("A", NULL);
     void *copy = NULL;
 
     lbx_type_destroy(NULL);
@@ -258,7 +248,6 @@ TEST(type_functions_take_no_type)
     CHECK_PTR(NULL, lbx_type_ancestor(NULL, 0));
     CHECK_STATUS(LBX_INVALID, lbx_type_clone(NULL, "x", &copy));
     CHECK_STATUS(LBX_INVALID, lbx_type_clone(a, "x", NULL));
-    lbx_type_destroy(a);
 }
 
 struct calls {
@@ -292,7 +281,7 @@ TEST_CITING("C-09", type_clones_and_ends_messages)
     struct calls calls = {0};
     char message[] = "m";
     void *copy = NULL;
-    lbx_type *type;
+    LOCAL_TYPE(type);
 
     options.name = "A";
     options.default_priority = -7;
@@ -311,7 +300,6 @@ TEST_CITING("C-09", type_clones_and_ends_messages)
     lbx_type_destroy_message(type, message);
     CHECK_INT(1, calls.destroyed);
     CHECK_INT(2, calls.cloned);
-    lbx_type_destroy(type);
 }
 
 /* What a base can do with its messages says nothing about a derived type's. */
@@ -357,15 +345,12 @@ create_with(struct torture *memory, void *context)
 
 TEST(type_survives_every_failing_allocation)
 {
-    lbx_type *a = NEW_TYPE("A", NULL);
-    lbx_type *b = NEW_TYPE("B", a);
-    lbx_type *c = NEW_TYPE("C", a);
+    LOCAL_TYPE(a) = NEW_TYPE("A", NULL);
+    LOCAL_TYPE(b) = NEW_TYPE("B", a);
+    LOCAL_TYPE(c) = NEW_TYPE("C", a);
     lbx_type *bases[] = {b, c, NULL};
 
     CHECK(torture_every_allocation(create_with, bases) > 0);
-    lbx_type_destroy(c);
-    lbx_type_destroy(b);
-    lbx_type_destroy(a);
 }
 
 // What `destroy` is for most messages. A leak, if it did nothing.
@@ -373,7 +358,7 @@ TEST(plain_messages_are_freed)
 {
     lbx_type_options options = LBX_TYPE_OPTIONS_INIT;
     void *message = malloc(100);
-    lbx_type *type;
+    LOCAL_TYPE(type);
 
     CHECK(message);
     options.name = "test.Plain";
@@ -381,5 +366,4 @@ TEST(plain_messages_are_freed)
     CHECK_OK(lbx_type_create(&options, &type));
     lbx_type_destroy_message(type, message);
     lbx_message_free(NULL, NULL);
-    lbx_type_destroy(type);
 }
