@@ -145,9 +145,9 @@ BOX_TEST("", waiting_batch_goes_in_as_room_appears,
          box_limited(2, LBX_OVERFLOW_BLOCK))
 {
     struct bell bell = {0};
-    lbx_operation send;
     void *messages[BATCH];
     size_t sent = 99;
+    LOCAL_OPERATION(send);
 
     batch_wait(&send, box, messages, &sent, &bell);
     CHECK_INT(2, sent);
@@ -159,23 +159,21 @@ BOX_TEST("", waiting_batch_goes_in_as_room_appears,
     CHECK_OK(bell_poll(&send, &bell));
     CHECK_INT(5, sent);
     CHECK_RECEIVES(box, 4, 5);
-    lbx_operation_fini(&send);
 }
 
 // WAIT-4: part in, part out, and the count says which.
 BOX_TEST("WAIT-4", cancelled_batch_says_how_many_went_in,
          box_limited(2, LBX_OVERFLOW_BLOCK))
 {
-    lbx_operation send;
     void *messages[BATCH];
     size_t sent = 99;
+    LOCAL_OPERATION(send);
 
     batch_wait(&send, box, messages, &sent, NULL);
     CHECK_INT(1, box_next(box)); // 3 is moved in
     CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&send));
     CHECK_INT(3, sent);
     CHECK_RECEIVES(box, 2, 3);
-    lbx_operation_fini(&send);
 }
 
 // A batch waits in line like everyone else: one message at a time, at its
@@ -183,11 +181,11 @@ BOX_TEST("WAIT-4", cancelled_batch_says_how_many_went_in,
 BOX_TEST("WAIT-10", waiting_batch_keeps_its_place_in_line,
          box_limited(1, LBX_OVERFLOW_BLOCK))
 {
-    struct sender before;
     struct bell bell = {0};
-    lbx_operation send;
     void *messages[BATCH];
     size_t sent = 0;
+    LOCAL_OPERATION(send);
+    LOCAL_SENDER(before);
 
     box_send(box, 100);
     sender_wait(&before, box, 101);
@@ -203,32 +201,29 @@ BOX_TEST("WAIT-10", waiting_batch_keeps_its_place_in_line,
     CHECK_INT(1, box_next(box));
     CHECK_OK(bell_poll(&send, &bell));
     CHECK_RECEIVES(box, 2);
-    lbx_operation_fini(&before.operation);
-    lbx_operation_fini(&send);
 }
 
 BOX_TEST("CLOSE-4", close_ends_a_waiting_batch,
          box_limited(2, LBX_OVERFLOW_BLOCK))
 {
-    lbx_operation send;
     void *messages[BATCH];
     size_t sent = 0;
+    LOCAL_OPERATION(send);
 
     batch_wait(&send, box, messages, &sent, NULL);
     CHECK_OK(lbx_mailbox_close(box->mailbox, LBX_CLOSE_DRAIN));
     CHECK_STATUS(LBX_CLOSED, lbx_operation_poll(&send, NULL));
     CHECK_INT(2, sent);
     CHECK_RECEIVES(box, 1, 2);
-    lbx_operation_fini(&send);
 }
 
 // R-29 in spirit: returns as soon as there is one.
 BOX_TEST("", waiting_receive_batch_takes_what_is_there, box_unbounded())
 {
     struct bell bell = {0};
-    lbx_operation receive;
     void *received[4] = {NULL};
     size_t count = 0;
+    LOCAL_OPERATION(receive);
 
     CHECK_OK(lbx_consumer_receive_batch_init(&receive, box->out, received, 4,
                                              &count, LBX_FOREVER));
@@ -240,16 +235,15 @@ BOX_TEST("", waiting_receive_batch_takes_what_is_there, box_unbounded())
     for (int i = 0; i < 4; i++)
         CHECK_INT(i + 1, number_of(received[i]));
     CHECK_RECEIVES(box, 5, 6);
-    lbx_operation_fini(&receive);
 }
 
 // WAIT-3: nothing was taken, so nothing can be lost.
 BOX_TEST("WAIT-3", cancelled_receive_batch_takes_nothing, box_unbounded())
 {
     struct bell bell = {0};
-    lbx_operation receive;
     void *received[4] = {NULL};
     size_t count = 0;
+    LOCAL_OPERATION(receive);
 
     CHECK_OK(lbx_consumer_receive_batch_init(&receive, box->out, received, 4,
                                              &count, LBX_FOREVER));
@@ -258,7 +252,6 @@ BOX_TEST("WAIT-3", cancelled_receive_batch_takes_nothing, box_unbounded())
     CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&receive));
     CHECK_INT(0, count);
     CHECK_RECEIVES(box, 1, 2, 3);
-    lbx_operation_fini(&receive);
 }
 
 // A batch must not take what waiting receivers were promised.

@@ -281,9 +281,9 @@ TEST_CITING("WAIT-6 MSG-7", last_handles_may_go_inside_a_waker)
 {
     struct dropper dropper;
     lbx_waker waker = {drop_handles, &dropper};
-    lbx_operation receive;
     void *message = NULL;
     lbx_producer *in;
+    LOCAL_OPERATION(receive);
 
     dropper.box = box_unbounded();
     in = dropper.box.in;
@@ -293,7 +293,6 @@ TEST_CITING("WAIT-6 MSG-7", last_handles_may_go_inside_a_waker)
     CHECK_OK(lbx_mailbox_close(lbx_producer_mailbox(in), LBX_CLOSE_DRAIN));
     CHECK_PTR(NULL, dropper.box.in);
     CHECK_STATUS(LBX_CLOSED, lbx_operation_poll(&receive, NULL));
-    lbx_operation_fini(&receive);
 }
 
 static void

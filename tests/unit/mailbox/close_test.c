@@ -11,8 +11,8 @@ check_refuses_every_send(const struct box *box)
 {
     lbx_envelope envelope = lbx_envelope_with_default_priority(letter(9));
     void *batch[] = {letter(9)};
-    lbx_operation operation;
     size_t sent = 77;
+    LOCAL_OPERATION(operation);
 
     CHECK_STATUS(LBX_CLOSED, lbx_producer_try_send(box->in, letter(9)));
     CHECK_STATUS(LBX_CLOSED, lbx_producer_send(box->in, letter(9)));
@@ -27,7 +27,6 @@ check_refuses_every_send(const struct box *box)
     CHECK_OK(
         lbx_producer_send_init(&operation, box->in, letter(9), LBX_FOREVER));
     CHECK_STATUS(LBX_CLOSED, lbx_operation_poll(&operation, NULL));
-    lbx_operation_fini(&operation);
 }
 
 // CLOSE-1, CLOSE-2: after close sends fail, and what was accepted before is
@@ -281,9 +280,9 @@ TEST_CITING("CLOSE-2 R-34", promise_made_before_a_draining_close_is_kept)
 TEST_CITING("CLOSE-3 MSG-1", promise_made_before_an_immediate_close_is_a_loss)
 {
     struct losses losses = {.count = 0};
-    struct receiver receiver;
     LOCAL_BOX(box) = BOX(LBX_KIND_UNBOUNDED, plain_options(),
                          with.loss_sink = losses_sink(&losses));
+    LOCAL_RECEIVER(receiver);
 
     receiver_wait(&receiver, &box);
     box_send(&box, 1);
@@ -291,7 +290,6 @@ TEST_CITING("CLOSE-3 MSG-1", promise_made_before_an_immediate_close_is_a_loss)
     CHECK_STATUS(LBX_CLOSED, receiver_poll(&receiver));
     CHECK_INT(1, losses.count);
     losses_check(&losses, 0, 1, LBX_LOSS_CLOSED);
-    lbx_operation_fini(&receiver.operation);
 }
 
 // The same when the closer wants the rest for itself.
@@ -409,11 +407,10 @@ TEST_CITING("CLOSE-5", four_threads_close_at_once)
 
 BOX_TEST("B-06", flush_of_an_empty_mailbox_is_done_at_once, box_unbounded())
 {
-    lbx_operation flush;
+    LOCAL_OPERATION(flush);
 
     CHECK_OK(lbx_mailbox_flush_init(&flush, box->mailbox, LBX_FOREVER));
     CHECK_OK(lbx_operation_poll(&flush, NULL));
-    lbx_operation_fini(&flush);
 }
 
 // Done when everything sent before it has been taken.
@@ -422,7 +419,7 @@ flush_waits_for_what_was_sent_before_it(const char *kind)
 {
     LOCAL_BOX(box) = box_make(kind, NULL);
     struct bell bell = {0};
-    lbx_operation flush;
+    LOCAL_OPERATION(flush);
 
     box_send_numbers(&box, 1, 2);
     flush_wait(&flush, &box, &bell);
@@ -433,7 +430,6 @@ flush_waits_for_what_was_sent_before_it(const char *kind)
     CHECK_INT(1, bell.rings);
     CHECK_OK(bell_poll(&flush, &bell));
     CHECK_RECEIVES(&box, 3);
-    lbx_operation_fini(&flush);
 }
 
 EVERY_KIND(KIND_CITING, "B-06", flush_waits_for_what_was_sent_before_it)
@@ -444,14 +440,13 @@ flush_is_done_when_the_rest_is_evicted(const char *kind)
 {
     LOCAL_BOX(box) = BOX(kind, limited_options(2, LBX_OVERFLOW_DROP_OLDEST));
     struct bell bell = {0};
-    lbx_operation flush;
+    LOCAL_OPERATION(flush);
 
     box_send_numbers(&box, 1, 2);
     flush_wait(&flush, &box, &bell);
     box_send_numbers(&box, 3, 4); // evicts 1 and 2
     CHECK_INT(1, bell.rings);
     CHECK_OK(bell_poll(&flush, &bell));
-    lbx_operation_fini(&flush);
 }
 
 LIMITED_KINDS(KIND_CITING, "B-06", flush_is_done_when_the_rest_is_evicted)
@@ -461,14 +456,13 @@ flush_is_done_when_the_rest_is_closed_away(const char *kind)
 {
     LOCAL_BOX(box) = box_make(kind, NULL);
     struct bell bell = {0};
-    lbx_operation flush;
+    LOCAL_OPERATION(flush);
 
     box_send_numbers(&box, 1, 2);
     flush_wait(&flush, &box, &bell);
     CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_IMMEDIATE));
     CHECK_INT(1, bell.rings);
     CHECK_OK(bell_poll(&flush, &bell));
-    lbx_operation_fini(&flush);
 }
 
 EVERY_KIND(KIND_CITING, "B-06", flush_is_done_when_the_rest_is_closed_away)
@@ -478,7 +472,7 @@ static void
 flush_is_not_deceived_by_a_message_at_the_front(const char *kind)
 {
     LOCAL_BOX(box) = box_make(kind, NULL);
-    lbx_operation flush;
+    LOCAL_OPERATION(flush);
 
     box_send(&box, 1);
     flush_wait(&flush, &box, NULL);
@@ -487,7 +481,6 @@ flush_is_not_deceived_by_a_message_at_the_front(const char *kind)
     CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&flush, NULL));
     CHECK_INT(1, box_next(&box));
     CHECK_OK(lbx_operation_poll(&flush, NULL));
-    lbx_operation_fini(&flush);
 }
 
 KIND_CITING(unbounded_deque, LBX_KIND_UNBOUNDED_DEQUE, "B-06",
@@ -499,7 +492,7 @@ KIND_CITING(bounded_deque, LBX_KIND_BOUNDED_DEQUE, "B-06",
 BOX_TEST("B-06", flush_is_not_deceived_by_a_more_urgent_message,
          box_make(LBX_KIND_UNBOUNDED_PRIORITY, NULL))
 {
-    lbx_operation flush;
+    LOCAL_OPERATION(flush);
 
     box_send(box, 1);
     flush_wait(&flush, box, NULL);
@@ -510,16 +503,14 @@ BOX_TEST("B-06", flush_is_not_deceived_by_a_more_urgent_message,
     CHECK_INT(1, box_next(box));
     CHECK_OK(lbx_operation_poll(&flush, NULL));
     CHECK_RECEIVES(box, 3);
-    lbx_operation_fini(&flush);
 }
 
 TEST_CITING("B-06", flush_ends_at_its_deadline)
 {
-    struct test_clock time = TEST_CLOCK_INIT;
-    lbx_clock clock = test_clock_interface(&time);
-    lbx_operation flush;
+    TEST_CLOCK(time, clock);
     LOCAL_BOX(box) =
         BOX(LBX_KIND_UNBOUNDED, plain_options(), with.clock = &clock);
+    LOCAL_OPERATION(flush);
 
     box_send(&box, 1);
     CHECK_OK(lbx_mailbox_flush_init(&flush, box.mailbox,
@@ -528,15 +519,14 @@ TEST_CITING("B-06", flush_ends_at_its_deadline)
     test_clock_advance(&time, LBX_MS);
     CHECK_STATUS(LBX_TIMEOUT, lbx_operation_poll(&flush, NULL));
     CHECK_RECEIVES(&box, 1);
-    lbx_operation_fini(&flush);
 }
 
 BOX_TEST("B-06", several_flushes_end_each_at_its_own_message, box_unbounded())
 {
     struct bell early_bell = {0};
     struct bell late_bell = {0};
-    lbx_operation early;
-    lbx_operation late;
+    LOCAL_OPERATION(late);
+    LOCAL_OPERATION(early);
 
     box_send(box, 1);
     flush_wait(&early, box, &early_bell);
@@ -548,8 +538,6 @@ BOX_TEST("B-06", several_flushes_end_each_at_its_own_message, box_unbounded())
     CHECK_STATUS(LBX_PENDING, bell_poll(&late, &late_bell));
     CHECK_INT(2, box_next(box));
     CHECK_OK(bell_poll(&late, &late_bell));
-    lbx_operation_fini(&early);
-    lbx_operation_fini(&late);
 }
 
 BOX_TEST("C-32", cancelled_flush_leaves_no_registration, box_unbounded())
@@ -573,7 +561,7 @@ stop_closes_and_waits_until_empty(const char *kind)
 {
     LOCAL_BOX(box) = box_make(kind, NULL);
     struct bell bell = {0};
-    lbx_operation stop;
+    LOCAL_OPERATION(stop);
 
     box_send_numbers(&box, 1, 2);
     CHECK_OK(lbx_mailbox_stop_init(&stop, box.mailbox, LBX_FOREVER));
@@ -586,7 +574,6 @@ stop_closes_and_waits_until_empty(const char *kind)
     CHECK_INT(2, box_next(&box));
     CHECK_INT(1, bell.rings);
     CHECK_OK(bell_poll(&stop, &bell));
-    lbx_operation_fini(&stop);
 }
 
 EVERY_KIND(KIND_CITING, "B-06", stop_closes_and_waits_until_empty)
@@ -617,7 +604,7 @@ drain_slowly(void *context)
 BOX_TEST("B-06", stop_is_awaited_in_a_thread, box_unbounded())
 {
     struct thread thread;
-    lbx_operation stop;
+    LOCAL_OPERATION(stop);
 
     box_send_numbers(box, 1, 100);
     CHECK_OK(lbx_mailbox_stop_init(&stop, box->mailbox, LBX_FOREVER));
@@ -625,5 +612,4 @@ BOX_TEST("B-06", stop_is_awaited_in_a_thread, box_unbounded())
     CHECK_OK(lbx_operation_wait(&stop));
     CHECK_INT(0, lbx_mailbox_depth(box->mailbox));
     thread_join(&thread);
-    lbx_operation_fini(&stop);
 }

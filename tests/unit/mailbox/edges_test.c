@@ -60,7 +60,7 @@ control_wait(struct sender *sender, const struct box *box, int number)
 // a plain send goes in again.
 TEST(waiting_control_sends_with_shared_capacity_are_admitted_by_takes)
 {
-    struct box box =
+    LOCAL_BOX(box) =
         BOX(LBX_KIND_BOUNDED_CONTROL_AWARE,
             limited_options(1, LBX_OVERFLOW_BLOCK), with.envelopes = true);
     struct sender user;
@@ -83,14 +83,13 @@ TEST(waiting_control_sends_with_shared_capacity_are_admitted_by_takes)
     lbx_operation_fini(&user.operation);
     lbx_operation_fini(&control[0].operation);
     lbx_operation_fini(&control[1].operation);
-    box_end(&box);
 }
 
 // No user message waits: the mark of waiting senders stays for the control
 // lane's.
 TEST(two_control_sends_alone_are_admitted_by_two_takes)
 {
-    struct box box =
+    LOCAL_BOX(box) =
         BOX(LBX_KIND_BOUNDED_CONTROL_AWARE,
             limited_options(1, LBX_OVERFLOW_BLOCK), with.envelopes = true);
     struct sender control[2];
@@ -106,7 +105,6 @@ TEST(two_control_sends_alone_are_admitted_by_two_takes)
         CHECK_OK(sender_poll(&control[i]));
         lbx_operation_fini(&control[i].operation);
     }
-    box_end(&box);
 }
 
 // ---- Moments ----
@@ -117,7 +115,7 @@ TEST(message_expires_at_its_deadline)
     struct test_clock time = {.now_ns = 1000};
     lbx_clock clock = test_clock_interface(&time);
     struct losses losses = {.count = 0};
-    struct box box =
+    LOCAL_BOX(box) =
         BOX(LBX_KIND_UNBOUNDED, envelope_options(), with.clock = &clock,
             with.loss_sink = losses_sink(&losses));
 
@@ -132,7 +130,6 @@ TEST(message_expires_at_its_deadline)
     test_clock_set(&time, 2000);
     CHECK_NOTHING(&box);
     losses_check(&losses, 0, 2, LBX_LOSS_EXPIRED);
-    box_end(&box);
 }
 
 // ---- Numbers ----
@@ -141,12 +138,11 @@ TEST(message_expires_at_its_deadline)
 TEST(receive_with_a_promise_counts_as_waiting)
 {
     struct receiver receiver;
-    struct box box = box_with_promise(&receiver);
+    LOCAL_BOX(box) = box_with_promise(&receiver);
 
     CHECK_INT(1, box_stats(&box).waiting_receivers);
     receiver_check(&receiver, 1);
     CHECK_INT(0, box_stats(&box).waiting_receivers);
-    box_end(&box);
 }
 
 // ---- Capacity ----

@@ -40,7 +40,7 @@ static void
 front_insertion_keeps_the_envelope(const char *kind)
 {
     lbx_mailbox_options options = options_for(kind, 8);
-    struct box box = box_make(kind, &options);
+    LOCAL_BOX(box) = box_make(kind, &options);
     lbx_envelope sent[COUNT];
     lbx_envelope got;
 
@@ -58,7 +58,6 @@ front_insertion_keeps_the_envelope(const char *kind)
                      lbx_producer_try_send_front_envelope(box.in, &sent[0]));
     }
     CHECK_RECEIVES(&box, 7);
-    box_end(&box);
 }
 
 EVERY_KIND(KIND_TEST, front_insertion_keeps_the_envelope)
@@ -67,7 +66,7 @@ static void
 batch_keeps_each_envelope(const char *kind)
 {
     lbx_mailbox_options options = options_for(kind, 8);
-    struct box box = box_make(kind, &options);
+    LOCAL_BOX(box) = box_make(kind, &options);
     lbx_envelope sent[COUNT];
     lbx_envelope got[COUNT + 1];
     size_t count = 99;
@@ -83,7 +82,6 @@ batch_keeps_each_envelope(const char *kind)
     CHECK_STATUS(LBX_EMPTY, lbx_consumer_try_receive_envelope_batch(
                                 box.out, got, COUNT, &count));
     CHECK_INT(0, count);
-    box_end(&box);
 }
 
 EVERY_KIND(KIND_TEST, batch_keeps_each_envelope)
@@ -95,11 +93,11 @@ batch_that_waits_keeps_each_envelope(const char *kind)
     lbx_mailbox_options options = options_for(kind, 2);
     lbx_envelope sent[COUNT];
     lbx_envelope got[COUNT];
-    lbx_operation send;
-    lbx_operation receive;
-    struct box box;
     size_t count = 99;
     size_t received = 99;
+    LOCAL_BOX(box);
+    LOCAL_OPERATION(receive);
+    LOCAL_OPERATION(send);
 
     options.overflow = LBX_OVERFLOW_BLOCK;
     box = box_make(kind, &options);
@@ -121,9 +119,6 @@ batch_that_waits_keeps_each_envelope(const char *kind)
     CHECK_INT(2, received);
     check_envelope(&got[0], kind_sorts(kind) ? 3 : 2);
     check_envelope(&got[1], kind_sorts(kind) ? 1 : 3);
-    lbx_operation_fini(&send);
-    lbx_operation_fini(&receive);
-    box_end(&box);
 }
 
 LIMITED_KINDS(KIND_TEST, batch_that_waits_keeps_each_envelope)
@@ -131,8 +126,8 @@ LIMITED_KINDS(KIND_TEST, batch_that_waits_keeps_each_envelope)
 // A lane of its own, without a front; and nothing is cut down silently.
 TEST(envelopes_that_cannot_be_kept_are_refused)
 {
-    struct box deque = box_make(LBX_KIND_UNBOUNDED_DEQUE, NULL);
-    struct box plain = box_make(LBX_KIND_UNBOUNDED, NULL);
+    LOCAL_BOX(deque) = box_make(LBX_KIND_UNBOUNDED_DEQUE, NULL);
+    LOCAL_BOX(plain) = box_make(LBX_KIND_UNBOUNDED, NULL);
     lbx_envelope system = lbx_envelope_from_system(
         lbx_system_message_of(LBX_SYSTEM_CODE_STOP), letter(9));
     lbx_envelope sent[COUNT];
@@ -148,13 +143,11 @@ TEST(envelopes_that_cannot_be_kept_are_refused)
                  lbx_producer_send_envelope_batch_until(plain.in, sent, COUNT,
                                                         LBX_FOREVER, &count));
     CHECK_INT(0, count);
-    box_end(&plain);
-    box_end(&deque);
 }
 
 TEST(batch_calls_refuse_what_is_missing)
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
+    LOCAL_BOX(box) = box_make(LBX_KIND_UNBOUNDED, NULL);
     lbx_envelope envelopes[COUNT];
     void *messages[COUNT] = {NULL};
     lbx_operation op;
@@ -186,7 +179,6 @@ TEST(batch_calls_refuse_what_is_missing)
                                   &op, box.out, NULL, 1, &count, 0));
     CHECK_STATUS(LBX_INVALID, lbx_consumer_receive_envelope_batch_until(
                                   box.out, envelopes, 1, NULL, 0));
-    box_end(&box);
 }
 
 // What goes in at once does; the wait ends at the deadline.
@@ -194,7 +186,7 @@ TEST(batch_until_sends_what_it_can_before_its_deadline)
 {
     struct test_clock time = {.now_ns = 100};
     lbx_clock clock = test_clock_interface(&time);
-    struct box box =
+    LOCAL_BOX(box) =
         BOX(LBX_KIND_BOUNDED, limited_options(2, LBX_OVERFLOW_BLOCK),
             with.clock = &clock);
     void *messages[] = {letter(1), letter(2), letter(3)};
@@ -207,7 +199,6 @@ TEST(batch_until_sends_what_it_can_before_its_deadline)
     CHECK_OK(lbx_producer_send_batch_until(box.in, messages, 2, 100, &sent));
     CHECK_INT(2, sent);
     CHECK_RECEIVES(&box, 1, 2);
-    box_end(&box);
 }
 
 static void
@@ -229,7 +220,7 @@ send_many(void *context)
 static void
 blocking_batch_waits_as_often_as_needed(const char *kind)
 {
-    struct box box = BOX(kind, limited_options(3, LBX_OVERFLOW_BLOCK));
+    LOCAL_BOX(box) = BOX(kind, limited_options(3, LBX_OVERFLOW_BLOCK));
     struct thread sender;
     void *message = NULL;
 
@@ -239,7 +230,6 @@ blocking_batch_waits_as_often_as_needed(const char *kind)
         CHECK_INT(i + 1, number_of(message));
     }
     thread_join(&sender);
-    box_end(&box);
 }
 
 LIMITED_KINDS(KIND_TEST, blocking_batch_waits_as_often_as_needed)
@@ -248,7 +238,7 @@ LIMITED_KINDS(KIND_TEST, blocking_batch_waits_as_often_as_needed)
 
 TEST(receive_for_waits_for_a_duration)
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
+    LOCAL_BOX(box) = box_make(LBX_KIND_UNBOUNDED, NULL);
     int64_t began = lbx_clock_now(NULL);
     void *message = NULL;
 
@@ -261,12 +251,11 @@ TEST(receive_for_waits_for_a_duration)
     CHECK_INT(1, number_of(message));
     CHECK_STATUS(LBX_INVALID, lbx_consumer_receive_for(NULL, &message, 0));
     CHECK_STATUS(LBX_INVALID, lbx_consumer_receive_for(box.out, NULL, 0));
-    box_end(&box);
 }
 
 TEST(send_for_waits_for_a_duration)
 {
-    struct box box = box_limited(1, LBX_OVERFLOW_BLOCK);
+    LOCAL_BOX(box) = box_limited(1, LBX_OVERFLOW_BLOCK);
     int64_t began = lbx_clock_now(NULL);
 
     CHECK_OK(lbx_producer_send_for(box.in, letter(1), 0));
@@ -275,7 +264,6 @@ TEST(send_for_waits_for_a_duration)
     CHECK(lbx_clock_now(NULL) - began >= MILLISECOND);
     CHECK_STATUS(LBX_TIMEOUT, lbx_producer_send_for(box.in, letter(2), 0));
     CHECK_STATUS(LBX_INVALID, lbx_producer_send_for(NULL, letter(2), 0));
-    box_end(&box);
 }
 
 static void
@@ -291,7 +279,7 @@ receive_without_limit(void *context)
 // -1 is "no limit" everywhere: it does not time out at once.
 TEST(negative_waits_and_deadlines_are_for_ever)
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
+    LOCAL_BOX(box) = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct thread receiver;
     struct receiver second;
     void *message = NULL;
@@ -311,7 +299,6 @@ TEST(negative_waits_and_deadlines_are_for_ever)
     receiver_check(&second, 3);
     box_send(&box, 4);
     CHECK_OK(lbx_consumer_receive_until(box.out, &message, -1));
-    box_end(&box);
 }
 
 // ---- Capacity ----
@@ -348,7 +335,7 @@ TEST_CITING("C-37", total_capacity_is_the_sum_of_the_lanes)
 
 TEST(total_capacity_grows_with_its_lanes)
 {
-    struct box box = BOX(
+    LOCAL_BOX(box) = BOX(
         LBX_KIND_BOUNDED_CONTROL_AWARE, limited_options(1, LBX_OVERFLOW_GROW),
         with.control_capacity = 1, with.system_reservation = 4);
 
@@ -359,5 +346,4 @@ TEST(total_capacity_grows_with_its_lanes)
     box_send_control(&box, 4);
     CHECK_INT(8, lbx_mailbox_total_capacity(box.mailbox));
     CHECK_RECEIVES(&box, 3, 4, 1, 2);
-    box_end(&box);
 }

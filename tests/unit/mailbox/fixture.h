@@ -20,6 +20,7 @@
 #include <letterbox/mailbox/messages.h>
 
 #include "support/clock.h"
+#include "support/local.h"
 #include "support/test.h"
 #include "support/threads.h"
 

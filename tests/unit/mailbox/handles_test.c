@@ -112,10 +112,10 @@ BOX_TEST("CLOSE-4", last_producer_wakes_waiting_receivers, box_unbounded())
 TEST_CITING("CLOSE-4", last_consumer_wakes_waiting_senders)
 {
     struct losses losses = {.count = 0};
-    struct sender sender;
     LOCAL_BOX(box) =
         BOX(LBX_KIND_BOUNDED, limited_options(1, LBX_OVERFLOW_BLOCK),
             with.loss_sink = losses_sink(&losses));
+    LOCAL_SENDER(sender);
 
     box_send(&box, 1);
     sender_wait(&sender, &box, 2);
@@ -124,7 +124,6 @@ TEST_CITING("CLOSE-4", last_consumer_wakes_waiting_senders)
     CHECK_INT(1, sender.bell.rings);
     CHECK_STATUS(LBX_CLOSED, sender_poll(&sender));
     CHECK_INT(1, losses.count); // message 1 only
-    lbx_operation_fini(&sender.operation);
 }
 
 // MSG-1: the message was promised, and its receiver can no longer be served:
@@ -151,8 +150,7 @@ TEST_CITING("MSG-1 CLOSE-4", promise_dies_with_the_last_consumer)
 // last operation, not before.
 TEST(waiting_operation_keeps_a_dropped_mailbox_alive)
 {
-    struct torture memory = TORTURE_INIT;
-    lbx_allocator allocator = torture_allocator(&memory);
+    TORTURE(memory, allocator);
     struct receiver receiver;
     struct box box =
         BOX(LBX_KIND_UNBOUNDED, plain_options(), with.allocator = &allocator);
@@ -168,8 +166,7 @@ TEST(waiting_operation_keeps_a_dropped_mailbox_alive)
 // 91 again, with a thread: both handles are gone while it sleeps inside.
 TEST(thread_that_waits_in_a_dropped_mailbox_wakes_with_closed)
 {
-    struct torture memory = TORTURE_INIT;
-    lbx_allocator allocator = torture_allocator(&memory);
+    TORTURE(memory, allocator);
     struct parked parked;
     struct box box =
         BOX(LBX_KIND_UNBOUNDED, plain_options(), with.allocator = &allocator);
@@ -183,8 +180,7 @@ TEST(thread_that_waits_in_a_dropped_mailbox_wakes_with_closed)
 // An operation that was never polled holds its mailbox as well.
 TEST(operation_that_was_never_polled_can_be_ended_last)
 {
-    struct torture memory = TORTURE_INIT;
-    lbx_allocator allocator = torture_allocator(&memory);
+    TORTURE(memory, allocator);
     lbx_operation operation;
     void *message;
     struct box box =
@@ -268,8 +264,7 @@ drop_one(unsigned index, void *context)
 TEST_CITING("CLOSE-5", both_last_handles_go_at_the_same_moment)
 {
     for (int round = 0; round < 200; round++) {
-        struct torture memory = TORTURE_INIT;
-        lbx_allocator allocator = torture_allocator(&memory);
+        TORTURE(memory, allocator);
         _Atomic int ended = 0;
         struct box box = BOX(
             LBX_KIND_UNBOUNDED, plain_options(), with.allocator = &allocator,

@@ -206,8 +206,7 @@ BOX_TEST("MSG-4 R-04", priorities_come_out_sorted_and_stable,
 static void
 allocates_nothing_after_creation(const char *kind)
 {
-    struct torture memory = TORTURE_INIT;
-    lbx_allocator allocator = torture_allocator(&memory);
+    TORTURE(memory, allocator);
     lbx_mailbox_options options = limited_options(8, LBX_OVERFLOW_REJECT);
     struct box box;
     long before;
@@ -234,8 +233,7 @@ KIND_CITING(bounded, LBX_KIND_BOUNDED, "MSG-6",
 static void
 uses_its_memory_again(const char *kind)
 {
-    struct torture memory = TORTURE_INIT;
-    lbx_allocator allocator = torture_allocator(&memory);
+    TORTURE(memory, allocator);
     size_t after_first_round = 0;
     struct box box = BOX(kind, plain_options(), with.allocator = &allocator);
 
@@ -260,8 +258,7 @@ TEST(memory_of_a_burst_is_given_back)
     enum {
         BURST = 300000
     };
-    struct torture memory = TORTURE_INIT;
-    lbx_allocator allocator = torture_allocator(&memory);
+    TORTURE(memory, allocator);
     struct box box =
         BOX(LBX_KIND_UNBOUNDED, plain_options(), with.allocator = &allocator);
 
@@ -279,8 +276,7 @@ static void
 frees_everything_whatever_is_left_inside(const char *kind)
 {
     for (int left = 0; left < 5000; left = left * 3 + 1) {
-        struct torture memory = TORTURE_INIT;
-        lbx_allocator allocator = torture_allocator(&memory);
+        TORTURE(memory, allocator);
         _Atomic int ended = 0;
         struct box box =
             BOX(kind, options_for(kind, 5000), with.allocator = &allocator,

@@ -238,9 +238,9 @@ TEST(refusals_of_the_storage_pass_the_policy_by)
 // would have taken goes to the next in line (MSG-9).
 STACK_TEST("MSG-9", storage_that_refuses_a_waiting_send_serves_the_next)
 {
-    struct sender first;
-    struct sender second;
     LOCAL_BOX(box);
+    LOCAL_SENDER(second);
+    LOCAL_SENDER(first);
 
     registry->options.capacity_messages = 1;
     registry->options.overflow = LBX_OVERFLOW_BLOCK;
@@ -253,8 +253,6 @@ STACK_TEST("MSG-9", storage_that_refuses_a_waiting_send_serves_the_next)
     CHECK_STATUS(LBX_REFUSED, sender_poll(&first));
     CHECK_STATUS(LBX_REFUSED, sender_poll(&second));
     CHECK_INT(0, lbx_mailbox_depth(box.mailbox));
-    lbx_operation_fini(&first.operation);
-    lbx_operation_fini(&second.operation);
 }
 
 // What a storage's own create answers is what creation answers.
@@ -294,8 +292,8 @@ STACK_TEST("R-21 MSG-5", own_kind_gets_capacity_and_policy_from_the_mailbox)
 STACK_TEST("R-21 R-34", own_kind_gets_waiting_from_the_mailbox)
 {
     struct receiver receiver;
-    struct sender sender;
     LOCAL_BOX(box);
+    LOCAL_SENDER(sender);
 
     registry->options.capacity_messages = 1;
     registry->options.overflow = LBX_OVERFLOW_BLOCK;
@@ -310,7 +308,6 @@ STACK_TEST("R-21 R-34", own_kind_gets_waiting_from_the_mailbox)
     CHECK_NOTHING(&box);
     CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DRAIN));
     CHECK_RECEIVES(&box, 2);
-    lbx_operation_fini(&sender.operation);
 }
 
 // A-15's cleanUp: what is left goes to the dead letters, in the storage's own

@@ -159,8 +159,8 @@ TEST(type_ends_its_own_lost_messages)
     lbx_type_options type_options = LBX_TYPE_OPTIONS_INIT;
     _Atomic int by_mailbox = 0;
     _Atomic int by_type = 0;
-    lbx_type *type;
     struct box box;
+    LOCAL_TYPE(type);
 
     type_options.name = "shop.Order";
     type_options.destroy = destroy_counting;
@@ -178,7 +178,6 @@ TEST(type_ends_its_own_lost_messages)
     box_end(&box);
     CHECK_INT(2, by_type);
     CHECK_INT(1, by_mailbox);
-    lbx_type_destroy(type);
 }
 
 // The sink owns what it is given: no other code may destroy it.

@@ -284,8 +284,7 @@ TEST_CITING("C-38 C-39", system_reservation_is_reported)
 
 TEST_CITING("C-39", suspension_is_told_with_its_durations)
 {
-    struct test_clock time = TEST_CLOCK_INIT;
-    lbx_clock clock = test_clock_interface(&time);
+    TEST_CLOCK(time, clock);
     lbx_mailbox_options options = plain_options();
     struct watched watched;
     lbx_metric_event event;
@@ -325,8 +324,7 @@ TEST_CITING("C-39", suspension_without_timestamps_has_no_durations)
 
 TEST_CITING("C-39", time_in_mailbox_and_expiry_are_told)
 {
-    struct test_clock time = TEST_CLOCK_INIT;
-    lbx_clock clock = test_clock_interface(&time);
+    TEST_CLOCK(time, clock);
     lbx_mailbox_options options = plain_options();
     lbx_envelope late = lbx_envelope_with_default_priority(letter(1));
     struct watched watched;
@@ -420,8 +418,8 @@ BOX_TEST("C-37", signal_then_metric_then_hook, box_unbounded())
     lbx_metrics_sink sink = {journal_event, &journal};
     lbx_scheduler_hook hook = {journal_ready, &journal};
     lbx_waker waker = {journal_wake, &journal};
-    lbx_signal *signal;
-    lbx_operation wait;
+    LOCAL_SIGNAL(signal);
+    LOCAL_OPERATION(wait);
 
     CHECK_OK(lbx_mailbox_set_metrics_sink(box->mailbox, &sink));
     CHECK_OK(lbx_mailbox_set_scheduler_hook(box->mailbox, &hook));
@@ -430,8 +428,6 @@ BOX_TEST("C-37", signal_then_metric_then_hook, box_unbounded())
     CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&wait, &waker));
     box_send(box, 1);
     CHECK_STR("smh", journal.text);
-    lbx_operation_fini(&wait);
-    lbx_signal_unref(signal);
 }
 
 struct hook_calls {

@@ -43,9 +43,9 @@ BOX_TEST("WAIT-1", cancelled_operation_stays_cancelled, box_unbounded())
 BOX_TEST("", operation_does_nothing_before_its_first_poll,
          box_limited(1, LBX_OVERFLOW_BLOCK))
 {
-    lbx_operation send;
-    lbx_operation receive;
     void *message = NULL;
+    LOCAL_OPERATION(receive);
+    LOCAL_OPERATION(send);
 
     CHECK_OK(lbx_producer_send_init(&send, box->in, letter(1), LBX_FOREVER));
     CHECK_INT(0, lbx_mailbox_depth(box->mailbox));
@@ -57,8 +57,6 @@ BOX_TEST("", operation_does_nothing_before_its_first_poll,
     CHECK_RECEIVES(box, 2); // not promised to the receive
     CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&send));
     CHECK_NOTHING(box);
-    lbx_operation_fini(&send);
-    lbx_operation_fini(&receive);
 }
 
 BOX_TEST("WAIT-7", zeroed_ended_and_null_operations_can_be_ended,
@@ -123,10 +121,10 @@ BOX_TEST("", finished_receive_can_be_restarted, box_unbounded())
 
 BOX_TEST("", finished_flush_and_batch_can_be_restarted, box_unbounded())
 {
-    lbx_operation flush;
-    lbx_operation receive;
     void *received[2];
     size_t count = 0;
+    LOCAL_OPERATION(receive);
+    LOCAL_OPERATION(flush);
 
     CHECK_OK(lbx_mailbox_flush_init(&flush, box->mailbox, LBX_FOREVER));
     CHECK_OK(lbx_consumer_receive_batch_init(&receive, box->out, received, 2,
@@ -141,8 +139,6 @@ BOX_TEST("", finished_flush_and_batch_can_be_restarted, box_unbounded())
         CHECK_OK(lbx_operation_restart(&receive, LBX_FOREVER));
     }
     CHECK_OK(lbx_operation_poll(&flush, NULL));
-    lbx_operation_fini(&flush);
-    lbx_operation_fini(&receive);
 }
 
 BOX_TEST("", receive_of_an_envelope_waits_like_any_other,
@@ -230,8 +226,8 @@ TEST(waker_is_copied)
     LOCAL_BOX(box) = box_unbounded();
     struct bell bell = {0};
     lbx_waker waker = bell_waker(&bell);
-    lbx_operation receive;
     void *message = NULL;
+    LOCAL_OPERATION(receive);
 
     CHECK_OK(
         lbx_consumer_receive_init(&receive, box.out, &message, LBX_FOREVER));
@@ -239,7 +235,6 @@ TEST(waker_is_copied)
     memset(&waker, 0xee, sizeof(waker));
     box_send(&box, 1);
     CHECK_INT(1, bell.rings);
-    lbx_operation_fini(&receive);
 }
 
 // At most once for each poll that answered PENDING, however much happens.
@@ -510,15 +505,14 @@ TEST_CITING("WAIT-5 WAIT-6",
 {
     LOCAL_BOX(box) = box_unbounded();
     struct together together;
-    lbx_operation first;
     void *message = NULL;
+    LOCAL_OPERATION(first);
 
     wait_together(&together, &box, &first, &message);
     CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DRAIN));
     CHECK_PTR(NULL, together.second);
     CHECK_INT(0, together.bell.rings);
     CHECK_STATUS(LBX_CLOSED, lbx_operation_poll(&first, NULL));
-    lbx_operation_fini(&first);
 }
 
 TEST_CITING("WAIT-5 MSG-10",
@@ -527,9 +521,9 @@ TEST_CITING("WAIT-5 MSG-10",
     LOCAL_BOX(box) = box_make(LBX_KIND_BOUNDED, NULL);
     void *messages[] = {letter(1), letter(2)};
     struct together together;
-    lbx_operation first;
     void *message = NULL;
     size_t sent = 0;
+    LOCAL_OPERATION(first);
 
     wait_together(&together, &box, &first, &message);
     CHECK_OK(lbx_producer_try_send_batch(box.in, messages, 2, &sent));
@@ -538,7 +532,6 @@ TEST_CITING("WAIT-5 MSG-10",
     CHECK_OK(lbx_operation_poll(&first, NULL));
     CHECK_INT(1, number_of(message));
     CHECK_RECEIVES(&box, 2); // promised to the second, and free again
-    lbx_operation_fini(&first);
 }
 
 // Two waiters of different sorts on one mailbox, freed by one another.
@@ -547,7 +540,7 @@ BOX_TEST("WAIT-6", waker_of_a_receive_may_end_a_waiting_send,
 {
     struct together together = {.second = malloc(sizeof(lbx_operation))};
     lbx_waker waker = {free_the_second, &together};
-    lbx_operation flush;
+    LOCAL_OPERATION(flush);
 
     CHECK(together.second != NULL);
     box_send(box, 1);
@@ -561,7 +554,6 @@ BOX_TEST("WAIT-6", waker_of_a_receive_may_end_a_waiting_send,
     CHECK_OK(together.status); // it had been sent
     CHECK_RECEIVES(box, 2);
     CHECK_OK(lbx_operation_poll(&flush, NULL));
-    lbx_operation_fini(&flush);
 }
 
 // ---- WAIT-5 with a second thread ----

@@ -76,7 +76,7 @@ newest_to_sender_gives_the_message_back(const char *kind)
 {
     struct losses losses = {.count = 0};
     lbx_send_result result = LBX_SEND_RESULT_INIT;
-    struct box box = BOX(kind, limited_options(2, LBX_OVERFLOW_DROP_NEWEST),
+    LOCAL_BOX(box) = BOX(kind, limited_options(2, LBX_OVERFLOW_DROP_NEWEST),
                          with.return_dropped_newest = true,
                          with.loss_sink = losses_sink(&losses));
 
@@ -88,7 +88,6 @@ newest_to_sender_gives_the_message_back(const char *kind)
     CHECK_INT(2, box_stats(&box).dropped_newest);
     CHECK_INT(0, losses.count); // what the sender still has is not lost
     CHECK_RECEIVES(&box, 1, 2);
-    box_end(&box);
 }
 
 LIMITED_KINDS(KIND_CITING, "C-34 R-12", newest_to_sender_gives_the_message_back)
@@ -212,14 +211,13 @@ waiting_options(const lbx_clock *clock, int64_t wait_ns, lbx_overflow after)
 // BLOCK with a wait ends in REJECT: TIMEOUT, and the message is the sender's.
 TEST_CITING("R-02", wait_ends_in_timeout_and_the_message_is_returned)
 {
-    struct test_clock time = TEST_CLOCK_INIT;
-    lbx_clock clock = test_clock_interface(&time);
+    TEST_CLOCK(time, clock);
     struct losses losses = {.count = 0};
-    struct sender sender;
     LOCAL_BOX(box) =
         BOX(LBX_KIND_BOUNDED,
             waiting_options(&clock, 5 * LBX_MS, LBX_OVERFLOW_REJECT),
             with.loss_sink = losses_sink(&losses));
+    LOCAL_SENDER(sender);
 
     box_send(&box, 1);
     sender_wait(&sender, &box, 2);
@@ -230,20 +228,18 @@ TEST_CITING("R-02", wait_ends_in_timeout_and_the_message_is_returned)
     CHECK_INT(0, losses.count); // refused is not lost
     CHECK_INT(0, box_stats(&box).waiting_senders);
     CHECK_RECEIVES(&box, 1);
-    lbx_operation_fini(&sender.operation);
 }
 
 // or in DROP_NEWEST: lost, and the sender sees nothing of it.
 TEST_CITING("A-25 R-01", wait_may_end_in_a_loss)
 {
-    struct test_clock time = TEST_CLOCK_INIT;
-    lbx_clock clock = test_clock_interface(&time);
+    TEST_CLOCK(time, clock);
     struct losses losses = {.count = 0};
-    struct sender sender;
     LOCAL_BOX(box) =
         BOX(LBX_KIND_BOUNDED,
             waiting_options(&clock, 5 * LBX_MS, LBX_OVERFLOW_DROP_NEWEST),
             with.loss_sink = losses_sink(&losses));
+    LOCAL_SENDER(sender);
 
     box_send(&box, 1);
     sender_wait(&sender, &box, 2);
@@ -252,7 +248,6 @@ TEST_CITING("A-25 R-01", wait_may_end_in_a_loss)
     CHECK_INT(1, losses.count);
     losses_check(&losses, 0, 2, LBX_LOSS_DROPPED_NEWEST);
     CHECK_RECEIVES(&box, 1);
-    lbx_operation_fini(&sender.operation);
 }
 
 // 86, R-02: a negative duration is for ever, in every kind (Akka's bounded
@@ -260,11 +255,10 @@ TEST_CITING("A-25 R-01", wait_may_end_in_a_loss)
 static void
 with_a_negative_wait_waits_for_ever(const char *kind)
 {
-    struct test_clock time = TEST_CLOCK_INIT;
-    lbx_clock clock = test_clock_interface(&time);
-    struct sender sender;
+    TEST_CLOCK(time, clock);
     LOCAL_BOX(box) =
         BOX(kind, waiting_options(&clock, -1, LBX_OVERFLOW_REJECT));
+    LOCAL_SENDER(sender);
 
     box_send(&box, 1);
     sender_wait(&sender, &box, 2);
@@ -272,7 +266,6 @@ with_a_negative_wait_waits_for_ever(const char *kind)
     CHECK_STATUS(LBX_PENDING, sender_poll(&sender));
     CHECK_INT(1, box_next(&box));
     CHECK_OK(sender_poll(&sender));
-    lbx_operation_fini(&sender.operation);
 }
 
 LIMITED_KINDS(KIND_CITING, "R-02", with_a_negative_wait_waits_for_ever)
@@ -289,8 +282,7 @@ BOX_TEST("A-25", wait_of_zero_is_one_try,
 // The shorter of the two ends the wait.
 TEST(own_deadline_and_the_mailboxs_wait_both_count)
 {
-    struct test_clock time = TEST_CLOCK_INIT;
-    lbx_clock clock = test_clock_interface(&time);
+    TEST_CLOCK(time, clock);
     LOCAL_BOX(box) =
         BOX(LBX_KIND_BOUNDED,
             waiting_options(&clock, 5 * LBX_MS, LBX_OVERFLOW_REJECT));
@@ -315,40 +307,36 @@ TEST(own_deadline_and_the_mailboxs_wait_both_count)
 // where the mailbox's own wait would end in a loss.
 TEST_CITING("R-12", own_deadline_gives_the_message_back)
 {
-    struct test_clock time = TEST_CLOCK_INIT;
-    lbx_clock clock = test_clock_interface(&time);
+    TEST_CLOCK(time, clock);
     struct losses losses = {.count = 0};
-    struct sender sender;
     LOCAL_BOX(box) =
         BOX(LBX_KIND_BOUNDED,
             waiting_options(&clock, LBX_SECOND, LBX_OVERFLOW_DROP_NEWEST),
             with.loss_sink = losses_sink(&losses));
+    LOCAL_SENDER(sender);
 
     box_send(&box, 1);
     sender_wait_until(&sender, &box, 2, test_clock_now(&time) + LBX_MS);
     test_clock_advance(&time, LBX_MS);
     CHECK_STATUS(LBX_TIMEOUT, sender_poll(&sender));
     CHECK_INT(0, losses.count);
-    lbx_operation_fini(&sender.operation);
 }
 
 // The wait begins with the first poll: an operation that lay about unused has
 // not waited yet.
 TEST(wait_is_measured_from_the_first_poll)
 {
-    struct test_clock time = TEST_CLOCK_INIT;
-    lbx_clock clock = test_clock_interface(&time);
+    TEST_CLOCK(time, clock);
     LOCAL_BOX(box) =
         BOX(LBX_KIND_BOUNDED,
             waiting_options(&clock, 5 * LBX_MS, LBX_OVERFLOW_REJECT));
-    struct sender sender = {.bell = {0}};
+    LOCAL_SENDER(sender) = {.bell = {0}};
 
     box_send(&box, 1);
     CHECK_OK(lbx_producer_send_init(&sender.operation, box.in, letter(2),
                                     LBX_FOREVER));
     test_clock_advance(&time, LBX_SECOND);
     CHECK_STATUS(LBX_PENDING, sender_poll(&sender));
-    lbx_operation_fini(&sender.operation);
 }
 
 // the sink is told every loss, also a thousand in a row, and each once.
@@ -582,7 +570,7 @@ TEST_CITING("R-06", types_default_priority_orders_its_messages)
 {
     lbx_type_options type_options = LBX_TYPE_OPTIONS_INIT;
     struct box box = BOX(LBX_KIND_UNBOUNDED_PRIORITY, envelope_options());
-    lbx_type *urgent;
+    LOCAL_TYPE(urgent);
 
     type_options.name = "shop.Fire";
     type_options.default_priority = -5;
@@ -592,5 +580,4 @@ TEST_CITING("R-06", types_default_priority_orders_its_messages)
     box_send_envelope(&box, lbx_envelope_of(letter(3), 9));
     CHECK_RECEIVES(&box, 2, 3, 1);
     box_end(&box);
-    lbx_type_destroy(urgent);
 }

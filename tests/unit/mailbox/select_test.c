@@ -74,6 +74,9 @@ choice_end(struct choice *choice)
         box_end(&choice->boxes[i]);
 }
 
+#define LOCAL_CHOICE(name)                                                     \
+    __attribute__((cleanup(choice_end))) struct choice name
+
 static bool
 send_to_other(void *context)
 {
@@ -86,7 +89,7 @@ send_to_other(void *context)
 TEST_CITING("WAIT-8", a_wake_up_during_a_poll_of_select_is_part_of_that_poll)
 {
     lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
-    struct choice choice;
+    LOCAL_CHOICE(choice);
 
     choice_begin(&choice);
     choice_fini(&choice);
@@ -99,12 +102,11 @@ TEST_CITING("WAIT-8", a_wake_up_during_a_poll_of_select_is_part_of_that_poll)
     CHECK_OK(choice_poll(&choice));
     CHECK(choice.index == 0 && choice.messages[0] == letter(7));
     CHECK_INT(0, choice.bell.rings);
-    choice_end(&choice);
 }
 
 TEST_CITING("WAIT-8", select_takes_from_the_one_that_has_a_message)
 {
-    struct choice choice;
+    LOCAL_CHOICE(choice);
 
     choice_begin(&choice);
     box_send(&choice.boxes[1], 7);
@@ -114,12 +116,11 @@ TEST_CITING("WAIT-8", select_takes_from_the_one_that_has_a_message)
     CHECK_INT(7, number_of(choice.messages[1]));
     CHECK_STATUS(LBX_CANCELLED, lbx_operation_status(&choice.receives[0]));
     CHECK_STATUS(LBX_CANCELLED, lbx_operation_status(&choice.receives[2]));
-    choice_end(&choice);
 }
 
 TEST_CITING("WAIT-8", select_waits_and_is_woken_once)
 {
-    struct choice choice;
+    LOCAL_CHOICE(choice);
 
     choice_begin(&choice);
     choice_select(&choice, 0, LBX_FOREVER);
@@ -131,13 +132,12 @@ TEST_CITING("WAIT-8", select_waits_and_is_woken_once)
     CHECK_OK(choice_poll(&choice));
     CHECK_INT(2, choice.index);
     CHECK_INT(7, number_of(choice.messages[2]));
-    choice_end(&choice);
 }
 
 // Messages in all of them: exactly one is consumed.
 TEST_CITING("WAIT-8", select_consumes_exactly_one)
 {
-    struct choice choice;
+    LOCAL_CHOICE(choice);
 
     choice_begin(&choice);
     choice_select(&choice, 0, LBX_FOREVER);
@@ -148,15 +148,14 @@ TEST_CITING("WAIT-8", select_consumes_exactly_one)
     for (int i = 0; i < BOXES; i++)
         CHECK_INT((size_t)i == choice.index ? 0 : 1,
                   lbx_mailbox_depth(choice.boxes[i].mailbox));
-    choice_end(&choice);
 }
 
 // A loser that was already promised something passes it on.
 TEST_CITING("WAIT-8 MSG-10", losers_do_not_eat_a_wake_up)
 {
     struct receiver behind[BOXES];
-    struct choice choice;
     int served = 0;
+    LOCAL_CHOICE(choice);
 
     choice_begin(&choice);
     choice_select(&choice, 0, LBX_FOREVER);
@@ -176,12 +175,11 @@ TEST_CITING("WAIT-8 MSG-10", losers_do_not_eat_a_wake_up)
         lbx_operation_fini(&behind[i].operation);
     }
     CHECK_INT(2, served);
-    choice_end(&choice);
 }
 
 TEST_CITING("WAIT-8 C-32", losers_are_deregistered)
 {
-    struct choice choice;
+    LOCAL_CHOICE(choice);
 
     choice_begin(&choice);
     choice_select(&choice, 0, LBX_FOREVER);
@@ -193,7 +191,6 @@ TEST_CITING("WAIT-8 C-32", losers_are_deregistered)
     CHECK_INT(1, choice.bell.rings);
     box_send(&choice.boxes[1], 2);
     CHECK_INT(1, choice.bell.rings);
-    choice_end(&choice);
 }
 
 // 0 gives precedence; the last winner plus one is round-robin.
@@ -241,7 +238,7 @@ TEST(round_robin_serves_all_in_turn)
 // selected over again.
 TEST_CITING("WAIT-9", select_that_timed_out_leaves_its_children_pending)
 {
-    struct choice choice;
+    LOCAL_CHOICE(choice);
 
     choice_begin(&choice);
     choice_select(&choice, 0, 0);
@@ -256,13 +253,12 @@ TEST_CITING("WAIT-9", select_that_timed_out_leaves_its_children_pending)
     box_send(&choice.boxes[0], 1);
     CHECK_OK(choice_poll(&choice));
     CHECK_INT(0, choice.index);
-    choice_end(&choice);
 }
 
 // A child's own end, whatever it is, wins.
 TEST(closed_mailbox_wins_with_its_status)
 {
-    struct choice choice;
+    LOCAL_CHOICE(choice);
 
     choice_begin(&choice);
     choice_select(&choice, 0, LBX_FOREVER);
@@ -271,7 +267,6 @@ TEST(closed_mailbox_wins_with_its_status)
     CHECK_INT(1, choice.bell.rings);
     CHECK_STATUS(LBX_CLOSED, choice_poll(&choice));
     CHECK_INT(1, choice.index);
-    choice_end(&choice);
 }
 
 TEST(cancelled_select_takes_nothing)
@@ -370,8 +365,7 @@ TEST_CITING("WAIT-6 WAIT-8", select_and_its_children_may_end_inside_its_waker)
 // A child's own deadline ends the select, and the loop is told in time.
 TEST_CITING("WAIT-9", select_minds_the_deadlines_of_its_children)
 {
-    struct test_clock time = TEST_CLOCK_INIT;
-    lbx_clock clock = test_clock_interface(&time);
+    TEST_CLOCK(time, clock);
     int64_t soon = test_clock_now(&time) + LBX_MS;
     lbx_operation receive;
     lbx_operation *list[] = {&receive};
@@ -394,9 +388,9 @@ TEST_CITING("WAIT-9", select_minds_the_deadlines_of_its_children)
 
 TEST(select_over_nothing_is_invalid)
 {
-    struct choice choice;
     lbx_operation *with_null[] = {NULL};
     size_t index;
+    LOCAL_CHOICE(choice);
 
     choice_begin(&choice);
     CHECK_STATUS(LBX_INVALID, lbx_select_init(&choice.select, choice.list, 0, 0,
@@ -407,7 +401,6 @@ TEST(select_over_nothing_is_invalid)
                                               LBX_FOREVER, &index));
     CHECK_STATUS(LBX_INVALID, lbx_select_init(&choice.select, NULL, 3, 0,
                                               LBX_FOREVER, &index));
-    choice_end(&choice);
 }
 
 // Two receives from one mailbox are two places in its line.
@@ -438,8 +431,7 @@ BOX_TEST("WAIT-8", select_over_one_mailbox_twice_takes_one_message,
 // A deadline can only be compared with one clock.
 TEST(select_over_different_clocks_is_invalid)
 {
-    struct test_clock time = TEST_CLOCK_INIT;
-    lbx_clock clock = test_clock_interface(&time);
+    TEST_CLOCK(time, clock);
     LOCAL_BOX(real) = box_unbounded();
     lbx_operation receives[2];
     lbx_operation *list[] = {&receives[0], &receives[1]};

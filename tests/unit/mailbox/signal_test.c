@@ -35,7 +35,7 @@ make_signal(void)
 
 TEST_CITING("C-20", wait_ends_with_a_notify)
 {
-    lbx_signal *signal = make_signal();
+    LOCAL_SIGNAL(signal) = make_signal();
     struct listener listener;
 
     listen_to(&listener, signal);
@@ -46,13 +46,12 @@ TEST_CITING("C-20", wait_ends_with_a_notify)
     CHECK_INT(1, listener.bell.rings);
     CHECK_OK(listener_poll(&listener));
     lbx_operation_fini(&listener.operation);
-    lbx_signal_unref(signal);
 }
 
 // Several notifies without a waiter merge into one permit.
 TEST_CITING("C-21", one_permit_is_remembered_and_only_one)
 {
-    lbx_signal *signal = make_signal();
+    LOCAL_SIGNAL(signal) = make_signal();
     struct listener first;
     struct listener second;
 
@@ -65,12 +64,11 @@ TEST_CITING("C-21", one_permit_is_remembered_and_only_one)
     CHECK_STATUS(LBX_PENDING, listener_poll(&second));
     lbx_operation_fini(&first.operation);
     lbx_operation_fini(&second.operation);
-    lbx_signal_unref(signal);
 }
 
 TEST_CITING("C-21 R-35", each_notify_wakes_the_one_that_waited_longest)
 {
-    lbx_signal *signal = make_signal();
+    LOCAL_SIGNAL(signal) = make_signal();
     struct listener listeners[3];
 
     for (int i = 0; i < 3; i++) {
@@ -85,13 +83,12 @@ TEST_CITING("C-21 R-35", each_notify_wakes_the_one_that_waited_longest)
             CHECK_STATUS(LBX_PENDING, listener_poll(&listeners[i + 1]));
         lbx_operation_fini(&listeners[i].operation);
     }
-    lbx_signal_unref(signal);
 }
 
 // embassy#6964: the wake-up of a wait that is given up goes to the next.
 TEST_CITING("MSG-10", cancelled_wait_passes_its_notification_on)
 {
-    lbx_signal *signal = make_signal();
+    LOCAL_SIGNAL(signal) = make_signal();
     struct listener first;
     struct listener second;
 
@@ -106,13 +103,12 @@ TEST_CITING("MSG-10", cancelled_wait_passes_its_notification_on)
     CHECK_OK(listener_poll(&second));
     lbx_operation_fini(&first.operation);
     lbx_operation_fini(&second.operation);
-    lbx_signal_unref(signal);
 }
 
 // And with no next, it becomes the permit.
 TEST_CITING("MSG-10", notification_of_the_last_waiter_becomes_the_permit)
 {
-    lbx_signal *signal = make_signal();
+    LOCAL_SIGNAL(signal) = make_signal();
     struct listener first;
 
     listen_to(&first, signal);
@@ -121,13 +117,12 @@ TEST_CITING("MSG-10", notification_of_the_last_waiter_becomes_the_permit)
     lbx_operation_fini(&first.operation);
     CHECK_OK(lbx_signal_wait_until(signal, 0));
     CHECK_STATUS(LBX_TIMEOUT, lbx_signal_wait_until(signal, 0));
-    lbx_signal_unref(signal);
 }
 
 // A wait that was done and polled has used its notification up.
 TEST_CITING("C-21", ended_wait_keeps_what_it_consumed)
 {
-    lbx_signal *signal = make_signal();
+    LOCAL_SIGNAL(signal) = make_signal();
     struct listener first;
 
     lbx_signal_notify(signal);
@@ -136,12 +131,11 @@ TEST_CITING("C-21", ended_wait_keeps_what_it_consumed)
     CHECK_OK(lbx_operation_cancel(&first.operation));
     lbx_operation_fini(&first.operation);
     CHECK_STATUS(LBX_TIMEOUT, lbx_signal_wait_until(signal, 0));
-    lbx_signal_unref(signal);
 }
 
 TEST_CITING("C-32", destroyed_wait_leaves_no_registration)
 {
-    lbx_signal *signal = make_signal();
+    LOCAL_SIGNAL(signal) = make_signal();
     struct listener first;
 
     listen_to(&first, signal);
@@ -150,15 +144,13 @@ TEST_CITING("C-32", destroyed_wait_leaves_no_registration)
     lbx_signal_notify(signal);
     CHECK_INT(0, first.bell.rings);
     CHECK_OK(lbx_signal_wait_until(signal, 0)); // kept as the permit
-    lbx_signal_unref(signal);
 }
 
 TEST_CITING("WAIT-9", signal_wait_has_a_deadline)
 {
-    struct test_clock time = TEST_CLOCK_INIT;
-    lbx_clock clock = test_clock_interface(&time);
-    lbx_signal *signal;
+    TEST_CLOCK(time, clock);
     lbx_operation wait;
+    LOCAL_SIGNAL(signal);
 
     CHECK_OK(lbx_signal_create(NULL, &clock, &signal));
     CHECK_OK(
@@ -170,7 +162,6 @@ TEST_CITING("WAIT-9", signal_wait_has_a_deadline)
     CHECK_STATUS(LBX_TIMEOUT, lbx_operation_poll(&wait, NULL));
     lbx_operation_fini(&wait);
     CHECK_OK(lbx_signal_wait_until(signal, 0));
-    lbx_signal_unref(signal);
 }
 
 struct pair {
@@ -206,8 +197,7 @@ TEST_CITING("MSG-9", ping_pong_over_two_signals_never_hangs)
 
 TEST_CITING("C-19", signal_lives_as_long_as_a_handle_or_a_wait)
 {
-    struct torture memory = TORTURE_INIT;
-    lbx_allocator allocator = torture_allocator(&memory);
+    TORTURE(memory, allocator);
     struct listener listener;
     lbx_signal *signal;
 
@@ -236,14 +226,13 @@ TEST_CITING("WAIT-6", signal_may_be_given_up_inside_its_own_notify)
 {
     lbx_signal *signal = make_signal();
     lbx_waker waker = {let_go, &signal};
-    lbx_operation wait;
+    LOCAL_OPERATION(wait);
 
     CHECK_OK(lbx_signal_wait_init(&wait, signal, LBX_FOREVER));
     CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&wait, &waker));
     lbx_signal_notify(signal);
     CHECK_PTR(NULL, signal);
     CHECK_OK(lbx_operation_poll(&wait, NULL));
-    lbx_operation_fini(&wait);
 }
 
 TEST(null_signals_are_harmless)
@@ -264,7 +253,7 @@ static void
 notifies_its_signal_after_each_message(const char *kind)
 {
     LOCAL_BOX(box) = BOX(kind, options_for(kind, 10));
-    lbx_signal *signal;
+    LOCAL_SIGNAL(signal);
 
     CHECK_OK(lbx_consumer_signal(box.out, &signal));
     CHECK_STATUS(LBX_TIMEOUT, lbx_signal_wait_until(signal, 0));
@@ -274,28 +263,24 @@ notifies_its_signal_after_each_message(const char *kind)
     box_send_system(&box, 2);
     CHECK_OK(lbx_signal_wait_until(signal, 0));
     CHECK_RECEIVES(&box, 2, 1);
-    lbx_signal_unref(signal);
 }
 
 EVERY_KIND(KIND_CITING, "C-37", notifies_its_signal_after_each_message)
 
 BOX_TEST("C-02", every_call_gives_the_same_signal, box_unbounded())
 {
-    lbx_signal *first;
-    lbx_signal *second;
+    LOCAL_SIGNAL(second);
+    LOCAL_SIGNAL(first);
 
     CHECK_OK(lbx_consumer_signal(box->out, &first));
     CHECK_OK(lbx_consumer_signal(box->out, &second));
     CHECK_PTR(first, second);
-    lbx_signal_unref(first);
-    lbx_signal_unref(second);
 }
 
 // A handle to the wake-up object may outlive the mailbox.
 TEST_CITING("C-02", mailboxs_signal_outlives_the_mailbox)
 {
-    struct torture memory = TORTURE_INIT;
-    lbx_allocator allocator = torture_allocator(&memory);
+    TORTURE(memory, allocator);
     lbx_signal *signal;
     struct box box =
         BOX(LBX_KIND_UNBOUNDED, plain_options(), with.allocator = &allocator);

@@ -132,13 +132,12 @@ TEST_CITING("MSG-9", receiver_of_an_expired_message_goes_on_waiting)
 // An expired message makes room like any other that is taken.
 TEST_CITING("MSG-9", expired_messages_let_waiting_senders_in)
 {
-    struct test_clock time = TEST_CLOCK_INIT;
-    lbx_clock clock = test_clock_interface(&time);
+    TEST_CLOCK(time, clock);
     lbx_envelope envelope = lbx_envelope_with_default_priority(letter(1));
-    struct sender sender;
     LOCAL_BOX(box) =
         BOX(LBX_KIND_BOUNDED, limited_options(1, LBX_OVERFLOW_BLOCK),
             with.envelopes = true, with.clock = &clock);
+    LOCAL_SENDER(sender);
 
     envelope.deadline_ns = test_clock_now(&time) + LBX_MS;
     box_send_envelope(&box, envelope);
@@ -147,21 +146,19 @@ TEST_CITING("MSG-9", expired_messages_let_waiting_senders_in)
     CHECK_INT(2, box_next(&box));
     CHECK_INT(1, sender.bell.rings);
     CHECK_OK(sender_poll(&sender));
-    lbx_operation_fini(&sender.operation);
 }
 
 // A message may expire while its send still waits for room.
 TEST(message_may_expire_while_its_send_waits)
 {
-    struct test_clock time = TEST_CLOCK_INIT;
-    lbx_clock clock = test_clock_interface(&time);
+    TEST_CLOCK(time, clock);
     lbx_envelope envelope = lbx_envelope_with_default_priority(letter(2));
     struct losses losses = {.count = 0};
-    lbx_operation send;
     LOCAL_BOX(box) =
         BOX(LBX_KIND_BOUNDED, limited_options(1, LBX_OVERFLOW_BLOCK),
             with.envelopes = true, with.clock = &clock,
             with.loss_sink = losses_sink(&losses));
+    LOCAL_OPERATION(send);
 
     box_send(&box, 1);
     envelope.deadline_ns = test_clock_now(&time) + LBX_MS;
@@ -173,7 +170,6 @@ TEST(message_may_expire_while_its_send_waits)
     CHECK_OK(lbx_operation_poll(&send, NULL)); // it was sent,
     CHECK_INT(1, losses.count);                // and lost when taken
     losses_check(&losses, 0, 2, LBX_LOSS_EXPIRED);
-    lbx_operation_fini(&send);
 }
 
 // ---- Time in mailbox ----
@@ -206,12 +202,11 @@ EVERY_KIND(KIND_TEST, timestamps_tell_when_and_how_long)
 // knocked.
 TEST(time_in_mailbox_does_not_count_the_wait_for_room)
 {
-    struct test_clock time = TEST_CLOCK_INIT;
-    lbx_clock clock = test_clock_interface(&time);
-    struct sender sender;
+    TEST_CLOCK(time, clock);
     LOCAL_BOX(box) =
         BOX(LBX_KIND_BOUNDED, limited_options(1, LBX_OVERFLOW_BLOCK),
             with.timestamps = true, with.clock = &clock);
+    LOCAL_SENDER(sender);
 
     box_send(&box, 1);
     sender_wait(&sender, &box, 2);
@@ -222,7 +217,6 @@ TEST(time_in_mailbox_does_not_count_the_wait_for_room)
     CHECK_INT(11 * LBX_MS, box_stats(&box).waited_total_ns);
     CHECK_INT(10 * LBX_MS, box_stats(&box).max_waited_ns);
     CHECK_OK(sender_poll(&sender));
-    lbx_operation_fini(&sender.operation);
 }
 
 // ~20 ns per message that were not asked for.
@@ -323,8 +317,7 @@ TEST_CITING("WAIT-9", parked_thread_follows_the_injected_clock)
 
 TEST_CITING("R-33", deadlines_saturate_instead_of_overflowing)
 {
-    struct test_clock time = TEST_CLOCK_INIT;
-    lbx_clock clock = test_clock_interface(&time);
+    TEST_CLOCK(time, clock);
 
     CHECK_INT(test_clock_now(&time) + 5, lbx_deadline_after(&clock, 5));
     CHECK_INT(test_clock_now(&time), lbx_deadline_after(&clock, 0));
@@ -336,15 +329,13 @@ TEST_CITING("R-33", deadlines_saturate_instead_of_overflowing)
 // A wait so long that now + wait does not fit is for ever, not in the past.
 TEST_CITING("R-33", enormous_wait_is_for_ever)
 {
-    struct test_clock time = TEST_CLOCK_INIT;
-    lbx_clock clock = test_clock_interface(&time);
-    struct sender sender;
+    TEST_CLOCK(time, clock);
     LOCAL_BOX(box) =
         BOX(LBX_KIND_BOUNDED, limited_options(1, LBX_OVERFLOW_BLOCK),
             with.clock = &clock, with.wait_ns = INT64_MAX);
+    LOCAL_SENDER(sender);
 
     box_send(&box, 1);
     sender_wait(&sender, &box, 2);
     CHECK_INT(LBX_FOREVER, lbx_operation_deadline(&sender.operation));
-    lbx_operation_fini(&sender.operation);
 }
