@@ -263,10 +263,10 @@ ASKING_TEST("", question_to_nobody_is_a_dead_letter)
 
 ASKING_TEST("", ask_refuses_nonsense)
 {
-    struct world other;
     lbx_envelope strange = lbx_envelope_from_system(
         lbx_system_message_of(LBX_SYSTEM_CODE_USER), NULL);
     lbx_system *system;
+    LOCAL_WORLD(other);
 
     world_begin(&other);
     system = asking->world.system;
@@ -288,7 +288,6 @@ ASKING_TEST("", ask_refuses_nonsense)
     CHECK_STATUS(LBX_INVALID,
                  lbx_ask_init(&asking->ask, other.system, asking->a.self,
                               &asking->question, &asking->answer, LBX_FOREVER));
-    world_end(&other);
 }
 
 ASKING_TEST("", ask_cannot_be_restarted)

@@ -40,7 +40,7 @@ parcel_type(void)
 
 ACTOR_TEST("ACTOR-3 A-15", mail_of_an_ended_actor_is_reported_with_all_it_had)
 {
-    lbx_type *type = parcel_type();
+    LOCAL_TYPE(type) = parcel_type();
     lbx_envelope envelope = lbx_envelope_of_type(copy_parcel(NULL, NULL), type);
 
     part_spawn(a);
@@ -65,7 +65,6 @@ ACTOR_TEST("ACTOR-3 A-15", mail_of_an_ended_actor_is_reported_with_all_it_had)
     CHECK_INT(1, world_stats(world).dead_letters);
     CHECK_INT(0, world_stats(world).suppressed);
     world_end(world);
-    lbx_type_destroy(type);
 }
 
 // The message is still whole when listeners hear of it.
@@ -103,8 +102,7 @@ TEST(listener_may_read_the_message)
     options.destroy = free_number;
     world_begin_with(&world, &options);
     part_init(&a, &world, "a");
-    part_spawn(&a);
-    lbx_tell(a.self, new_number(3));
+    lbx_tell(part_spawn(&a), new_number(3));
     lbx_tell(a.self, new_number(4));
     lbx_ref_stop(a.self);
     (void)world_run(&world);
@@ -116,8 +114,7 @@ TEST(listener_may_read_the_message)
 ACTOR_TEST_WITH("", without_a_listener_messages_are_still_ended,
                 options.dead_letters.on_dead_letter = NULL)
 {
-    part_spawn(a);
-    lbx_tell(a->self, letter(1));
+    lbx_tell(part_spawn(a), letter(1));
     lbx_ref_stop(a->self);
     (void)world_run(world);
     lbx_tell(a->self, letter(2));
@@ -128,8 +125,7 @@ ACTOR_TEST_WITH("", without_a_listener_messages_are_still_ended,
 ACTOR_TEST_WITH("", without_destroy_messages_are_left_alone,
                 options.destroy = NULL)
 {
-    part_spawn(a);
-    lbx_tell(a->self, letter(1));
+    lbx_tell(part_spawn(a), letter(1));
     CHECK_DIARY(world, "a+ a:1");
 }
 
@@ -155,8 +151,7 @@ TEST(listener_may_tell)
     part_init(&a, &world, "a");
     part_init(&morgue, &world, "m");
     part_spawn(&morgue);
-    part_spawn(&a);
-    lbx_tell(a.self, letter(1));
+    lbx_tell(part_spawn(&a), letter(1));
     lbx_ref_stop(a.self);
     CHECK_DIARY(&world, "m+ m:1");
     lbx_tell(a.self, letter(2));

@@ -156,11 +156,11 @@ make_noise(lbx_context *context, struct part *part, void *message)
 static void
 check_fairness(int64_t threads)
 {
-    struct world world;
     struct part noisy[8];
     struct part quiet;
     struct noise noise = {false};
     uint64_t most = 0;
+    LOCAL_WORLD(world);
 
     world_begin_threads(&world, threads);
     for (int i = 0; i < 8; i++) {
@@ -191,7 +191,6 @@ check_fairness(int64_t threads)
     atomic_store(&noise.is_over, true);
     test_note("the quiet one waited %llu turns at most",
               (unsigned long long)most);
-    world_end(&world);
 }
 
 TEST_CITING("ACTOR-10", quiet_actor_runs_beside_flooding_ones_on_one_thread)
@@ -489,8 +488,8 @@ start_all(lbx_context *context, struct part *part, void *argument)
 TEST(work_spreads_over_the_threads)
 {
     static struct fan fan;
-    struct world world;
     struct part boss;
+    LOCAL_WORLD(world);
 
     world_begin_threads(&world, 4);
     fan.world = &world;
@@ -508,5 +507,4 @@ TEST(work_spreads_over_the_threads)
         EVENTUALLY(atomic_load(&fan.gates[i].reached));
     for (int i = 0; i < 4; i++)
         atomic_store(&fan.gates[i].is_open, true);
-    world_end(&world);
 }

@@ -22,6 +22,13 @@ family_begin(struct family *family)
 }
 
 void
+family_begin_failing(struct family *family)
+{
+    family_begin(family);
+    lbx_tell(family->a.self, letter(FAILS));
+}
+
+void
 family_end(struct family *family)
 {
     world_end(&family->world);

@@ -25,6 +25,9 @@ void family_init(struct family *family, lbx_directive directive);
 
 /* Spawns them: they have started. */
 void family_begin(struct family *family);
+
+/* The same, and then "a" is told to fail. */
+void family_begin_failing(struct family *family);
 void family_end(struct family *family);
 
 /* Three generations: "g", its child "p", and p's child "c". */

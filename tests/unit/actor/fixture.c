@@ -103,6 +103,13 @@ world_end(struct world *world)
     world->system = NULL;
 }
 
+long
+world_end_count(struct world *world)
+{
+    world_end(world);
+    return atomic_load(&world->ended);
+}
+
 uint64_t
 world_run_most(struct world *world, uint64_t most)
 {

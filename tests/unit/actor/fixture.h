@@ -22,6 +22,7 @@
 #include <letterbox/actor.h>
 
 #include "support/clock.h"
+#include "support/local.h"
 #include "support/test.h"
 #include "support/threads.h"
 
@@ -81,6 +82,12 @@ void world_begin_threads(struct world *world, int64_t threads);
 /* Terminates and destroys the system; nothing when the test has done so. */
 void world_end(struct world *world);
 
+/* The same; how many messages its `destroy` has got in all. */
+long world_end_count(struct world *world);
+
+/* Declares one that is ended with its block. */
+#define LOCAL_WORLD(name) __attribute__((cleanup(world_end))) struct world name
+
 /* Runs until nothing is ready; how many runs. */
 uint64_t world_run(struct world *world);
 uint64_t world_run_most(struct world *world, uint64_t most);
@@ -90,6 +97,10 @@ lbx_system_stats world_stats(struct world *world);
 /* The diary says this, from the beginning or since the last check. */
 #define CHECK_DIARY(world, expected)                                           \
     world_check_diary(__FILE__, __LINE__, world, expected)
+
+/* The same when the clock has been moved on by so much. */
+#define CHECK_DIARY_AFTER(world, duration_ns, expected)                        \
+    (world_advance(world, duration_ns), CHECK_DIARY(world, expected))
 
 void world_check_diary(const char *file, int line, struct world *world,
                        const char *expected);

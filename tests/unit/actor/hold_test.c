@@ -32,8 +32,7 @@ PATIENT_TEST("ACTOR-5", those_below_a_failed_actor_handle_nothing)
     lbx_tell(line->c.self, letter(3));
     lbx_tell(line->g.self, letter(4)); // it is above
     CHECK_DIARY(&line->world, "g:4");
-    world_advance(&line->world, 100);
-    CHECK_DIARY(&line->world, "p:1 c:3 d:2");
+    CHECK_DIARY_AFTER(&line->world, 100, "p:1 c:3 d:2");
     world_end(&line->world); // the actors use what lies on this stack
 }
 
@@ -105,8 +104,7 @@ PATIENT_TEST("", child_that_a_failed_actor_spawns_is_released_with_the_others)
     lbx_tell(d.self, letter(2));
     CHECK_DIARY(&line->world, "");
     CHECK_OK(lbx_ref_suspend(line->p.self)); // it would fail again
-    world_advance(&line->world, 100);
-    CHECK_DIARY(&line->world, "c:1 d:2");
+    CHECK_DIARY_AFTER(&line->world, 100, "c:1 d:2");
     world_end(&line->world); // the actors use what lies on this stack
 }
 
@@ -157,8 +155,7 @@ PATIENT_TEST("R-16", held_actor_is_not_resumed_by_others)
     CHECK_OK(lbx_ref_resume(line->c.self)); // one too many
     CHECK_DIARY(&line->world, "");
     CHECK_OK(lbx_ref_suspend(line->c.self));
-    world_advance(&line->world, 100);
-    CHECK_DIARY(&line->world, "p:1");
+    CHECK_DIARY_AFTER(&line->world, 100, "p:1");
     CHECK_OK(lbx_ref_resume(line->c.self));
     CHECK_DIARY(&line->world, "c:2");
 }
@@ -170,8 +167,7 @@ PATIENT_TEST("ACTOR-6", held_actor_can_be_stopped)
     CHECK_DIARY(&line->world, "p:1");
     lbx_ref_stop(line->c.self);
     CHECK_DIARY(&line->world, "c-");
-    world_advance(&line->world, 100);
-    CHECK_DIARY(&line->world, "p:1");
+    CHECK_DIARY_AFTER(&line->world, 100, "p:1");
 }
 
 // c has failed when p fails, and may go on before p does: it waits, and d below
@@ -193,10 +189,8 @@ PATIENT_TEST("ACTOR-5", child_that_may_go_on_waits_for_its_failed_parent)
     lbx_tell(d.self, letter(2));
     lbx_tell(line->p.self, letter(3));
     CHECK_DIARY(&line->world, "p:3");
-    world_advance(&line->world, 100);
-    CHECK_DIARY(&line->world, "");
-    world_advance(&line->world, 200);
-    CHECK_DIARY(&line->world, "p:3 c:1 d:2");
+    CHECK_DIARY_AFTER(&line->world, 100, "");
+    CHECK_DIARY_AFTER(&line->world, 200, "p:3 c:1 d:2");
     world_end(&line->world); // the actors use what lies on this stack
 }
 

@@ -256,14 +256,12 @@ ACTOR_TEST("ACTOR-6", stop_comes_before_what_is_in_the_mailbox)
     world_check_dead(world, 1, 2, LBX_LOSS_CLOSED);
     lbx_ref_stop(a->self);
     CHECK_DIARY(world, "");
-    world_end(world);
-    CHECK_INT(2, atomic_load(&world->ended));
+    CHECK_INT(2, world_end_count(world));
 }
 
 ACTOR_TEST("", stop_from_a_handler_comes_after_the_current_message)
 {
-    part_spawn(a);
-    lbx_tell(a->self, letter(1));
+    lbx_tell(part_spawn(a), letter(1));
     bid(a, do_stop, NULL);
     lbx_tell(a->self, letter(2));
     CHECK_DIARY(world, "a+ a:1 a-");
@@ -273,8 +271,7 @@ ACTOR_TEST("", stop_from_a_handler_comes_after_the_current_message)
 
 ACTOR_TEST("", one_that_never_started_needs_no_stop_hook)
 {
-    part_spawn(a);
-    lbx_tell(a->self, letter(1));
+    lbx_tell(part_spawn(a), letter(1));
     lbx_ref_stop(a->self);
     CHECK_DIARY(world, "");
     CHECK_INT(1, atomic_load(&world->dead_count));
@@ -282,8 +279,7 @@ ACTOR_TEST("", one_that_never_started_needs_no_stop_hook)
 
 ACTOR_TEST("A-13", poison_pill_stops_in_its_turn)
 {
-    part_spawn(a);
-    lbx_tell(a->self, letter(1));
+    lbx_tell(part_spawn(a), letter(1));
     lbx_tell(a->self, letter(2));
     lbx_tell(a->self, lbx_poison_pill());
     lbx_tell(a->self, letter(3));
@@ -292,8 +288,7 @@ ACTOR_TEST("A-13", poison_pill_stops_in_its_turn)
     CHECK_INT(1, atomic_load(&world->dead_count));
     world_check_dead(world, 0, 3, LBX_LOSS_CLOSED);
     CHECK_INT(1, atomic_load(&world->suppressed_count)); // the second pill
-    world_end(world);
-    CHECK_INT(3, atomic_load(&world->ended)); // pills are not destroyed
+    CHECK_INT(3, world_end_count(world)); // pills are not destroyed
 }
 
 // ---- Families ----

@@ -69,7 +69,7 @@ ACTOR_TEST("2.4.6", the_log_leaves_out_what_is_suppressed_and_the_shutdown)
     lbx_dead_letter_log log = LBX_DEAD_LETTER_LOG_INIT;
     lbx_type_options options = LBX_TYPE_OPTIONS_INIT;
     const lbx_type *bases[] = {lbx_dead_letter_suppressed_type()};
-    lbx_type *type;
+    LOCAL_TYPE(type);
 
     options.name = "test.Gossip";
     options.bases = bases;
@@ -94,7 +94,6 @@ ACTOR_TEST("2.4.6", the_log_leaves_out_what_is_suppressed_and_the_shutdown)
     lbx_tell(a->self, letter(2)); // left over when the system ends
     world_end(world);
     CHECK_INT(0, lines.count);
-    lbx_type_destroy(type);
 }
 
 ACTOR_TEST("", listeners_come_and_go)

@@ -324,8 +324,8 @@ TEST(many_ready_actors_all_run)
         MANY = 500
     };
     static struct part parts[MANY];
-    struct world world;
     int once = 0;
+    LOCAL_WORLD(world);
 
     begin(&world, 7, 1);
     for (int i = 0; i < MANY; i++) {
@@ -345,7 +345,6 @@ TEST(many_ready_actors_all_run)
     CHECK_INT(MANY, world_run(&world)); // one message in each turn
     for (int i = 0; i < MANY; i++)
         CHECK_INT(2, atomic_load(&parts[i].received));
-    world_end(&world);
 }
 
 /* ---- A bug that only some orders show ---- */

@@ -17,17 +17,14 @@ FAMILY_TEST("ACTOR-5", retry_waits_and_handles_the_message_again,
 {
     family->p.strategy.retry_ns = 100;
     family->a.receive = fail_twice;
-    family_begin(family);
-    lbx_tell(family->a.self, letter(FAILS));
+    family_begin_failing(family);
     lbx_tell(family->a.self, letter(1));
     CHECK_DIARY(&family->world, "a:1000");
     lbx_tell(family->a.self, letter(2));
-    world_advance(&family->world, 99);
-    CHECK_DIARY(&family->world, "");
-    world_advance(&family->world, 1);
-    CHECK_DIARY(&family->world, "a:1000");
-    world_advance(&family->world, 100);
-    CHECK_DIARY(&family->world, "a:1000 a:1 a:2"); // before all others
+    CHECK_DIARY_AFTER(&family->world, 99, "");
+    CHECK_DIARY_AFTER(&family->world, 1, "a:1000");
+    CHECK_DIARY_AFTER(&family->world, 100,
+                      "a:1000 a:1 a:2"); // before all others
     CHECK_INT(3, atomic_load(&family->world.ended));
     CHECK_INT(0, atomic_load(&family->world.dead_count));
     CHECK_INT(1, atomic_load(&family->a.starts));
@@ -37,8 +34,7 @@ FAMILY_TEST("", retry_without_delay_is_at_once, LBX_DIRECTIVE_RETRY)
 {
     family->p.strategy.retry_ns = 0;
     family->a.receive = fail_twice;
-    family_begin(family);
-    lbx_tell(family->a.self, letter(FAILS));
+    family_begin_failing(family);
     lbx_tell(family->a.self, letter(1));
     CHECK_DIARY(&family->world, "a:1000 a:1000 a:1000 a:1");
 }
@@ -87,8 +83,7 @@ LINE_TEST("ACTOR-5", parents_resume_does_not_cut_a_childs_retry_short)
     CHECK_DIARY(&line->world, "c:1");
     lbx_tell(line->p.self, letter(FAILS));
     CHECK_DIARY(&line->world, "p:1000");
-    world_advance(&line->world, 100);
-    CHECK_DIARY(&line->world, "c:1");
+    CHECK_DIARY_AFTER(&line->world, 100, "c:1");
 }
 
 static lbx_status

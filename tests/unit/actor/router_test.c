@@ -164,7 +164,7 @@ TEST(broadcast_without_memory_for_a_copy_makes_a_dead_letter)
 {
     int copies = 0;
     lbx_type_options options = LBX_TYPE_OPTIONS_INIT;
-    lbx_type *type;
+    LOCAL_TYPE(type);
 
     options.name = "test.Scarce";
     options.clone = copy_twice;
@@ -178,7 +178,6 @@ TEST(broadcast_without_memory_for_a_copy_makes_a_dead_letter)
     CHECK_INT(1, atomic_load(&crew.world.dead_count));
     world_check_dead(&crew.world, 0, 1, LBX_LOSS_NO_MEMORY);
     world_end(&crew.world);
-    lbx_type_destroy(type);
 }
 
 static void *
@@ -192,7 +191,7 @@ TEST(broadcast_uses_the_types_clone)
 {
     static _Atomic int copies;
     lbx_type_options options = LBX_TYPE_OPTIONS_INIT;
-    lbx_type *type;
+    LOCAL_TYPE(type);
 
     options.name = "test.News";
     options.clone = copy_letter;
@@ -204,7 +203,6 @@ TEST(broadcast_uses_the_types_clone)
     CHECK_INT(ROUTEES, crew.total);
     CHECK_INT(ROUTEES - 1, copies);
     world_end(&crew.world);
-    lbx_type_destroy(type);
 }
 
 TEST_CITING("2.4.9 5.4", smallest_mailbox_avoids_the_busy_worker)

@@ -46,21 +46,16 @@ FAMILY_TEST("ACTOR-5", retry_of_a_start_waits, LBX_DIRECTIVE_RETRY)
     family->a.start = fail_first_starts;
     family_begin(family);
     lbx_tell(family->a.self, letter(1));
-    world_advance(&family->world, 99);
-    CHECK_DIARY(&family->world, "");
-    world_advance(&family->world, 1);
-    CHECK_DIARY(&family->world, "a- a+");
-    world_advance(&family->world, 100);
-    CHECK_DIARY(&family->world, "a- a+");
-    world_advance(&family->world, 100);
-    CHECK_DIARY(&family->world, "a- a+ a:1");
+    CHECK_DIARY_AFTER(&family->world, 99, "");
+    CHECK_DIARY_AFTER(&family->world, 1, "a- a+");
+    CHECK_DIARY_AFTER(&family->world, 100, "a- a+");
+    CHECK_DIARY_AFTER(&family->world, 100, "a- a+ a:1");
 }
 
 ACTOR_TEST("", messages_wait_until_start_succeeds)
 {
     a->start = fail_first_starts;
-    part_spawn(a);
-    lbx_tell(a->self, letter(1));
+    lbx_tell(part_spawn(a), letter(1));
     CHECK_DIARY(world, "a+ a- a+ a- a+ a- a+ a:1");
 }
 
@@ -76,8 +71,7 @@ ACTOR_TEST("", start_that_never_succeeds_ends_the_child)
 {
     a->silent = true;
     a->start = fail_to_start;
-    part_spawn(a);
-    lbx_tell(a->self, letter(1));
+    lbx_tell(part_spawn(a), letter(1));
     (void)world_run(world);
     CHECK(!lbx_ref_is_alive(a->self));
     CHECK_INT(11, atomic_load(&a->starts)); // ten restarts in a minute
@@ -121,8 +115,7 @@ FAMILY_TEST("", stop_before_a_restart_spawns_nobody, LBX_DIRECTIVE_RESTART)
     part_init(&c, &family->world, "c");
     family->a.stop = spawn_in_stop;
     family->a.context = &c;
-    family_begin(family);
-    lbx_tell(family->a.self, letter(FAILS));
+    family_begin_failing(family);
     CHECK_DIARY(&family->world, "a:1000 a- a+");
     bid(&family->a, do_spawn, &c);
     CHECK_DIARY(&family->world, "c+");

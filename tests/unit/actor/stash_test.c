@@ -15,8 +15,7 @@ ACTOR_TEST("2.4.4", unstashed_messages_come_first_and_in_order)
     lbx_tell(a->self, letter(4));
     CHECK_DIARY(world, "a:1 a:2 a:3 a:4");
     CHECK_INT(6, atomic_load(&world->ended));
-    world_end(world);
-    CHECK_INT(6, atomic_load(&world->ended));
+    CHECK_INT(6, world_end_count(world));
     CHECK_INT(0, atomic_load(&world->dead_count));
 }
 
@@ -37,11 +36,9 @@ stash_twice(lbx_context *context, struct part *part, void *message)
 ACTOR_TEST("", same_message_cannot_be_stashed_twice)
 {
     a->receive = stash_twice;
-    part_spawn(a);
-    lbx_tell(a->self, letter(1));
+    lbx_tell(part_spawn(a), letter(1));
     CHECK_DIARY(world, "a+ LBX_EXISTS");
-    world_end(world);
-    CHECK_INT(1, atomic_load(&world->ended));
+    CHECK_INT(1, world_end_count(world));
     CHECK_INT(1, atomic_load(&world->dead_count));
 }
 
@@ -102,16 +99,14 @@ stash_even(lbx_context *context, struct part *part, void *message)
 ACTOR_TEST("", stashing_while_unstashing_waits_for_the_next_time)
 {
     a->receive = stash_even;
-    part_spawn(a);
-    lbx_tell(a->self, letter(2));
+    lbx_tell(part_spawn(a), letter(2));
     lbx_tell(a->self, letter(4));
     lbx_tell(a->self, letter(0));
     lbx_tell(a->self, letter(1));
     CHECK_DIARY(world, "a+ a:2 a:4 a:0 a:2 a:4 a:1");
     lbx_tell(a->self, letter(0));
     CHECK_DIARY(world, "a:0 a:2 a:4");
-    world_end(world);
-    CHECK_INT(5, atomic_load(&world->ended));
+    CHECK_INT(5, world_end_count(world));
     CHECK_INT(2, atomic_load(&world->dead_count));
 }
 
@@ -143,8 +138,7 @@ stash_and_fail(lbx_context *context, struct part *part, void *message)
 ACTOR_TEST("", stashed_message_is_not_the_failed_one)
 {
     a->receive = stash_and_fail;
-    part_spawn(a);
-    lbx_tell(a->self, letter(1));
+    lbx_tell(part_spawn(a), letter(1));
     CHECK_DIARY(world, "a+ a:1 a- a+ a:1");
     CHECK_INT(1, atomic_load(&world->ended));
 }
@@ -165,8 +159,7 @@ stash_then_take(lbx_context *context, struct part *part, void *message)
 ACTOR_TEST("", stashed_message_cannot_be_forwarded_as_well)
 {
     a->receive = stash_then_take;
-    part_spawn(a);
-    lbx_tell(a->self, letter(1));
+    lbx_tell(part_spawn(a), letter(1));
     CHECK_DIARY(world, "a+ a:1");
     CHECK_INT(1, atomic_load(&world->ended));
 }
@@ -184,8 +177,7 @@ stash_then_keep(lbx_context *context, struct part *part, void *message)
 ACTOR_TEST("", stashed_message_cannot_be_taken_as_well)
 {
     a->receive = stash_then_keep;
-    part_spawn(a);
-    lbx_tell(a->self, letter(1));
+    lbx_tell(part_spawn(a), letter(1));
     (void)world_run(world);
     CHECK_PTR(NULL, a->context);
 }
@@ -202,11 +194,9 @@ take_then_stash(lbx_context *context, struct part *part, void *message)
 ACTOR_TEST("", taken_message_cannot_be_stashed)
 {
     a->receive = take_then_stash;
-    part_spawn(a);
-    lbx_tell(a->self, letter(1));
+    lbx_tell(part_spawn(a), letter(1));
     CHECK_DIARY(world, "a+ LBX_INVALID");
-    world_end(world);
-    CHECK_INT(0, atomic_load(&world->ended));
+    CHECK_INT(0, world_end_count(world));
 }
 
 static lbx_status
@@ -291,10 +281,10 @@ TEST(termination_notice_can_be_stashed)
         .start = know_part,
         .receive = watch_and_stash,
     };
-    struct world world;
     struct part b;
     lbx_props props = LBX_PROPS_INIT;
     lbx_ref a;
+    LOCAL_WORLD(world);
 
     world_begin(&world);
     part_init(&b, &world, "b");
@@ -309,5 +299,4 @@ TEST(termination_notice_can_be_stashed)
     CHECK_DIARY(&world, "b+ b- ended");
     lbx_tell(a, letter(0));
     CHECK_DIARY(&world, "ended");
-    world_end(&world);
 }

@@ -226,10 +226,10 @@ TEST(each_dispatcher_has_its_own_numbers)
 // Two actors keep both threads busy; the others wait for one.
 TEST(actors_without_a_thread_are_counted)
 {
-    struct world world;
     struct part parts[6];
     struct gate gates[2] = {{false, false}, {false, false}};
     static const char *const names[] = {"a", "b", "c", "d", "e", "f"};
+    LOCAL_WORLD(world);
 
     world_begin_threads(&world, 2);
     for (int i = 0; i < 6; i++) {
@@ -252,5 +252,4 @@ TEST(actors_without_a_thread_are_counted)
     for (int i = 2; i < 6; i++)
         EVENTUALLY(atomic_load(&parts[i].received) == 1);
     EVENTUALLY(dispatcher_named(&world, DEFAULT).queued == 0);
-    world_end(&world);
 }

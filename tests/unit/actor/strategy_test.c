@@ -10,8 +10,7 @@ FAMILY_TEST("", child_that_restarts_too_often_is_stopped, LBX_DIRECTIVE_RESTART)
 {
     family->p.strategy.max_restarts = 2;
     family->p.strategy.within_ns = 1000;
-    family_begin(family);
-    lbx_tell(family->a.self, letter(FAILS));
+    family_begin_failing(family);
     lbx_tell(family->a.self, letter(FAILS));
     CHECK_DIARY(&family->world, "a:1000 a- a+ a:1000 a- a+");
     world_advance(&family->world, 1001);
@@ -27,8 +26,7 @@ FAMILY_TEST("ACTOR-3", message_that_reaches_the_restart_limit_is_a_dead_letter,
             LBX_DIRECTIVE_RESTART)
 {
     family->p.strategy.max_restarts = 1;
-    family_begin(family);
-    lbx_tell(family->a.self, letter(FAILS));
+    family_begin_failing(family);
     lbx_tell(family->a.self, letter(FAILS + 1));
     CHECK_DIARY(&family->world, "a:1000 a- a+ a:1001 a-");
     CHECK_INT(1, atomic_load(&family->world.dead_count));
@@ -43,8 +41,7 @@ FAMILY_TEST("", restart_window_ends_after_its_last_moment,
 {
     family->p.strategy.max_restarts = 1;
     family->p.strategy.within_ns = 1000;
-    family_begin(family);
-    lbx_tell(family->a.self, letter(FAILS));
+    family_begin_failing(family);
     lbx_tell(family->b.self, letter(FAILS));
     CHECK_DIARY(&family->world, "a:1000 b:1000 a- a+ b- b+");
     world_advance(&family->world, 1000);
@@ -71,8 +68,7 @@ FAMILY_TEST("", negative_window_is_for_ever, LBX_DIRECTIVE_RESTART)
 {
     family->p.strategy.max_restarts = 1;
     family->p.strategy.within_ns = -1;
-    family_begin(family);
-    lbx_tell(family->a.self, letter(FAILS));
+    family_begin_failing(family);
     CHECK_DIARY(&family->world, "a:1000 a- a+");
     world_advance(&family->world, 1000000 * LBX_SECOND);
     lbx_tell(family->a.self, letter(FAILS));
@@ -82,8 +78,7 @@ FAMILY_TEST("", negative_window_is_for_ever, LBX_DIRECTIVE_RESTART)
 FAMILY_TEST("", no_restarts_allowed_is_stop, LBX_DIRECTIVE_RESTART)
 {
     family->p.strategy.max_restarts = 0;
-    family_begin(family);
-    lbx_tell(family->a.self, letter(FAILS));
+    family_begin_failing(family);
     CHECK_DIARY(&family->world, "a:1000 a-");
 }
 
@@ -92,8 +87,7 @@ FAMILY_TEST("", no_restarts_allowed_is_stop, LBX_DIRECTIVE_RESTART)
 FAMILY_TEST("", all_for_one_restarts_every_child, LBX_DIRECTIVE_RESTART)
 {
     family->p.strategy.all_for_one = true;
-    family_begin(family);
-    lbx_tell(family->a.self, letter(FAILS));
+    family_begin_failing(family);
     CHECK_DIARY(&family->world, "a:1000 b- b+ a- a+");
     lbx_tell(family->b.self, letter(1));
     CHECK_DIARY(&family->world, "b:1");
@@ -102,8 +96,7 @@ FAMILY_TEST("", all_for_one_restarts_every_child, LBX_DIRECTIVE_RESTART)
 FAMILY_TEST("", all_for_one_stops_every_child, LBX_DIRECTIVE_STOP)
 {
     family->p.strategy.all_for_one = true;
-    family_begin(family);
-    lbx_tell(family->a.self, letter(FAILS));
+    family_begin_failing(family);
     CHECK_DIARY(&family->world, "a:1000 b- a-");
     lbx_tell(family->p.self, letter(1));
     CHECK_DIARY(&family->world, "p:1");
@@ -177,10 +170,8 @@ FAMILY_TEST("", supervise_may_change_the_retry_delay, LBX_DIRECTIVE_STOP)
     family_begin(family);
     lbx_tell(family->a.self, letter(1));
     CHECK_DIARY(&family->world, "a:1 p(player LBX_BUSY 1)");
-    world_advance(&family->world, 49);
-    CHECK_DIARY(&family->world, "");
-    world_advance(&family->world, 1);
-    CHECK_DIARY(&family->world, "a:1");
+    CHECK_DIARY_AFTER(&family->world, 49, "");
+    CHECK_DIARY_AFTER(&family->world, 1, "a:1");
 }
 
 static lbx_status
@@ -211,10 +202,8 @@ LINE_TEST("ACTOR-5", failed_parent_still_decides_by_its_own_function)
     line_begin(line);
     bid(&line->p, spawn_and_fail, &d);
     CHECK_DIARY(&line->world, "d+");
-    world_advance(&line->world, 99);
-    CHECK_DIARY(&line->world, "");
-    world_advance(&line->world, 1);
-    CHECK_DIARY(&line->world, "d- d+");
+    CHECK_DIARY_AFTER(&line->world, 99, "");
+    CHECK_DIARY_AFTER(&line->world, 1, "d- d+");
     world_end(&line->world); // the actors use what lies on this stack
 }
 
@@ -234,8 +223,7 @@ FAMILY_TEST("", decision_that_is_no_directive_stops_the_child,
             LBX_DIRECTIVE_RESUME)
 {
     family->p.decide = decide_nonsense;
-    family_begin(family);
-    lbx_tell(family->a.self, letter(FAILS));
+    family_begin_failing(family);
     CHECK_DIARY(&family->world, "a:1000 a-");
     CHECK(!lbx_ref_is_alive(family->a.self));
 }

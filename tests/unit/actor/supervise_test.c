@@ -45,8 +45,7 @@ FAMILY_TEST("", restart_is_what_happens_without_a_strategy,
 FAMILY_TEST("ACTOR-5", stop_ends_the_child_and_its_mail_is_dead,
             LBX_DIRECTIVE_STOP)
 {
-    family_begin(family);
-    lbx_tell(family->a.self, letter(FAILS));
+    family_begin_failing(family);
     lbx_tell(family->a.self, letter(1));
     CHECK_DIARY(&family->world, "a:1000 a-");
     CHECK(!lbx_ref_is_alive(family->a.self));
@@ -73,8 +72,7 @@ FAMILY_TEST("ACTOR-5", dead_letters_get_the_failed_message,
 
 FAMILY_TEST("", escalate_fails_the_parent, LBX_DIRECTIVE_ESCALATE)
 {
-    family_begin(family);
-    lbx_tell(family->a.self, letter(FAILS));
+    family_begin_failing(family);
     lbx_tell(family->p.self, letter(5));
     // "/user" restarts p, which has fresh children then.
     CHECK_DIARY(&family->world, "a:1000 b- a- p- p+ p:5 a+ b+");
@@ -117,8 +115,7 @@ LINE_TEST("", escalated_failure_that_is_resumed_resumes_the_child)
 FAMILY_TEST("", failed_actor_handles_nothing_until_decided,
             LBX_DIRECTIVE_RESUME)
 {
-    family_begin(family);
-    lbx_tell(family->a.self, letter(FAILS));
+    family_begin_failing(family);
     CHECK_INT(1, world_run_most(&family->world, 1));
     lbx_tell(family->a.self, letter(1));
     CHECK_INT(1, atomic_load(&family->a.received));
@@ -127,8 +124,7 @@ FAMILY_TEST("", failed_actor_handles_nothing_until_decided,
 
 FAMILY_TEST("ACTOR-6", failed_actor_can_be_stopped, LBX_DIRECTIVE_RESUME)
 {
-    family_begin(family);
-    lbx_tell(family->a.self, letter(FAILS));
+    family_begin_failing(family);
     CHECK_INT(1, world_run_most(&family->world, 1));
     lbx_ref_stop(family->a.self);
     CHECK_DIARY(&family->world, "a:1000 a-");
@@ -210,8 +206,7 @@ FAMILY_TEST("V-21 V-32", handle_error_may_settle_the_matter,
             LBX_DIRECTIVE_RESTART)
 {
     family->a.mend = mend_small;
-    family_begin(family);
-    lbx_tell(family->a.self, letter(FAILS));
+    family_begin_failing(family);
     lbx_tell(family->a.self, letter(1));
     CHECK_DIARY(&family->world, "a:1000 a~1000 a:1");
     CHECK_INT(2, atomic_load(&family->world.ended));

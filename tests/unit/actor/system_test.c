@@ -57,8 +57,8 @@ TEST(clock_without_a_function_is_refused)
 
 TEST(null_options_are_the_usual_ones)
 {
-    lbx_system *system;
     lbx_system_stats stats = LBX_SYSTEM_STATS_INIT;
+    LOCAL_SYSTEM(system);
 
     CHECK_OK(lbx_system_create(NULL, &system));
     CHECK_OK(lbx_system_stats_read(system, &stats));
@@ -68,7 +68,6 @@ TEST(null_options_are_the_usual_ones)
     CHECK(stats.cell_bytes > 0);
     CHECK_STATUS(LBX_INVALID, lbx_system_run(system, 1, NULL)); // has threads
     CHECK_OK(lbx_system_terminate(system, LBX_FOREVER));
-    lbx_system_destroy(system);
 }
 
 TEST(system_that_did_nothing_can_be_destroyed)
@@ -272,11 +271,11 @@ ACTOR_TEST_THREADS("", print_may_run_while_actors_come_and_go, 2)
 // Two systems share nothing but the program.
 TEST(systems_may_talk_to_each_other)
 {
-    struct world one;
-    struct world two;
     struct part a;
     struct part b;
     lbx_envelope envelope = lbx_envelope_of(letter(1), 10);
+    LOCAL_WORLD(two);
+    LOCAL_WORLD(one);
 
     world_begin(&one);
     world_begin(&two);
@@ -290,6 +289,4 @@ TEST(systems_may_talk_to_each_other)
     CHECK_DIARY(&one, "a+ a:1");
     CHECK_INT(1, atomic_load(&one.ended)); // who got it, ends it
     CHECK_INT(0, atomic_load(&two.ended));
-    world_end(&one);
-    world_end(&two);
 }

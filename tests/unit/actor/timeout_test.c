@@ -19,14 +19,10 @@ ACTOR_TEST("", silence_brings_a_timeout_again_and_again)
     part_spawn(a);
     bid(a, set_timeout, &hundred);
     CHECK_DIARY(world, "a+");
-    world_advance(world, 99);
-    CHECK_DIARY(world, "");
-    world_advance(world, 1);
-    CHECK_DIARY(world, "a?");
-    world_advance(world, 100);
-    CHECK_DIARY(world, "a?");
-    world_end(world);
-    CHECK_INT(1, atomic_load(&world->ended)); // timeouts are not destroyed
+    CHECK_DIARY_AFTER(world, 99, "");
+    CHECK_DIARY_AFTER(world, 1, "a?");
+    CHECK_DIARY_AFTER(world, 100, "a?");
+    CHECK_INT(1, world_end_count(world)); // timeouts are not destroyed
     CHECK_INT(0, atomic_load(&world->dead_count));
 }
 
@@ -41,10 +37,8 @@ ACTOR_TEST("", message_puts_the_timeout_off)
         (void)world_run(world);
     }
     CHECK_DIARY(world, "a:0 a:1 a:2 a:3 a:4");
-    world_advance(world, 99);
-    CHECK_DIARY(world, "");
-    world_advance(world, 1);
-    CHECK_DIARY(world, "a?");
+    CHECK_DIARY_AFTER(world, 99, "");
+    CHECK_DIARY_AFTER(world, 1, "a?");
 }
 
 ACTOR_TEST("", negative_timeout_is_no_longer)
@@ -52,11 +46,9 @@ ACTOR_TEST("", negative_timeout_is_no_longer)
     part_spawn(a);
     bid(a, set_timeout, &hundred);
     bid(a, set_timeout, &none);
-    world_advance(world, 1000);
-    CHECK_DIARY(world, "a+");
+    CHECK_DIARY_AFTER(world, 1000, "a+");
     lbx_tell(a->self, letter(1));
-    world_advance(world, 1000);
-    CHECK_DIARY(world, "a:1");
+    CHECK_DIARY_AFTER(world, 1000, "a:1");
 }
 
 ACTOR_TEST("", new_timeout_replaces_the_old_one)
@@ -68,8 +60,7 @@ ACTOR_TEST("", new_timeout_replaces_the_old_one)
     (void)world_run(world);
     bid(a, set_timeout, &ten);
     (void)world_run(world);
-    world_advance(world, 10);
-    CHECK_DIARY(world, "a+ a?");
+    CHECK_DIARY_AFTER(world, 10, "a+ a?");
 }
 
 static lbx_status
@@ -81,11 +72,9 @@ set_in_start(lbx_context *context, struct part *part)
 ACTOR_TEST("", timeout_may_be_set_in_start)
 {
     a->start = set_in_start;
-    part_spawn(a);
-    lbx_tell(a->self, letter(1));
+    lbx_tell(part_spawn(a), letter(1));
     CHECK_DIARY(world, "a+ a:1");
-    world_advance(world, 100);
-    CHECK_DIARY(world, "a?");
+    CHECK_DIARY_AFTER(world, 100, "a?");
 }
 
 ACTOR_TEST("", timeout_of_an_ended_actor_is_over)
@@ -95,8 +84,7 @@ ACTOR_TEST("", timeout_of_an_ended_actor_is_over)
     (void)world_run(world);
     lbx_ref_stop(a->self);
     (void)world_run(world);
-    world_advance(world, 1000);
-    CHECK_DIARY(world, "a+ a-");
+    CHECK_DIARY_AFTER(world, 1000, "a+ a-");
     CHECK_INT(0, world_stats(world).dead_letters);
 }
 
@@ -107,10 +95,8 @@ ACTOR_TEST("", busy_actor_with_many_messages_gets_one_timeout_afterwards)
     part_spawn(a);
     for (int i = 0; i < 500; i++) // many turns
         lbx_tell(a->self, letter(1));
-    world_advance(world, 200);
-    CHECK_DIARY(world, "");
-    world_advance(world, 100);
-    CHECK_DIARY(world, "a?");
+    CHECK_DIARY_AFTER(world, 200, "");
+    CHECK_DIARY_AFTER(world, 100, "a?");
     CHECK_STATUS(LBX_INVALID, lbx_context_set_receive_timeout(NULL, 1));
 }
 

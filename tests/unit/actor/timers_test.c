@@ -18,41 +18,32 @@ timer_start(struct part *part, int number, int64_t delay_ns, int64_t period_ns)
     return timer;
 }
 
-// A world whose untyped messages need no ending, for periodic ones.
-static void
-easy_begin(struct world *world, struct part *part)
-{
-    lbx_system_options options = world_options(world);
-
-    options.destroy = NULL;
-    world_begin_with(world, &options);
-    part_init(part, world, "a");
-    part_spawn(part);
-    CHECK_DIARY(world, "a+");
-}
+// A test whose untyped messages need no ending, for periodic ones, with an "a".
+#define TIMER_TEST(name)                                                       \
+    static void name##_here(struct world *world, struct part *a);              \
+    ACTOR_TEST_WITH("", name, options.destroy = NULL)                          \
+    {                                                                          \
+        part_spawn(a);                                                         \
+        CHECK_DIARY(world, "a+");                                              \
+        name##_here(world, a);                                                 \
+    }                                                                          \
+    static void name##_here(struct world *world, struct part *a)
 
 ACTOR_TEST("", timer_fires_once_when_due)
 {
     part_spawn(a);
     timer_start(a, 1, 100, 0);
     CHECK_DIARY(world, "a+");
-    world_advance(world, 99);
-    CHECK_DIARY(world, "");
-    world_advance(world, 1);
-    CHECK_DIARY(world, "a:1");
-    world_advance(world, 1000);
-    CHECK_DIARY(world, "");
+    CHECK_DIARY_AFTER(world, 99, "");
+    CHECK_DIARY_AFTER(world, 1, "a:1");
+    CHECK_DIARY_AFTER(world, 1000, "");
     CHECK_INT(1, atomic_load(&world->ended));
 }
 
-TEST(timers_fire_in_the_order_they_are_due)
+TIMER_TEST(timers_fire_in_the_order_they_are_due)
 {
-    struct world world;
-    struct part a;
-
-    easy_begin(&world, &a);
     for (int i = 1; i <= 40; i++) // more than there was room for at first
-        timer_start(&a, i, 1 + (i * 17) % 41, 0);
+        timer_start(a, i, 1 + (i * 17) % 41, 0);
     for (int i = 1; i <= 40; i++) {
         int number = 1;
         char expected[16];
@@ -60,62 +51,39 @@ TEST(timers_fire_in_the_order_they_are_due)
         while (1 + (number * 17) % 41 != i + 1)
             number++;
         snprintf(expected, sizeof(expected), "a:%d", number);
-        world_advance(&world, i == 1 ? 2 : 1);
-        CHECK_DIARY(&world, expected);
+        world_advance(world, i == 1 ? 2 : 1);
+        CHECK_DIARY(world, expected);
     }
-    world_end(&world);
 }
 
-TEST(timer_without_delay_is_due_at_once)
+TIMER_TEST(timer_without_delay_is_due_at_once)
 {
-    struct world world;
-    struct part a;
-
-    easy_begin(&world, &a);
-    timer_start(&a, 1, 0, 0);
-    CHECK_DIARY(&world, "a:1");
-    world_end(&world);
+    timer_start(a, 1, 0, 0);
+    CHECK_DIARY(world, "a:1");
 }
 
-TEST(periodic_timer_fires_again_and_again)
+TIMER_TEST(periodic_timer_fires_again_and_again)
 {
-    struct world world;
-    struct part a;
     lbx_timer timer;
 
-    easy_begin(&world, &a);
-    timer = timer_start(&a, 1, 50, 100);
-    world_advance(&world, 50);
-    CHECK_DIARY(&world, "a:1");
-    world_advance(&world, 99);
-    CHECK_DIARY(&world, "");
-    world_advance(&world, 1);
-    CHECK_DIARY(&world, "a:1");
-    world_advance(&world, 1000); // what was missed is not made up for
-    CHECK_DIARY(&world, "a:1");
-    world_advance(&world, 100);
-    CHECK_DIARY(&world, "a:1");
-    CHECK(lbx_timer_cancel(world.system, timer));
-    world_advance(&world, 1000);
-    CHECK_DIARY(&world, "");
-    world_end(&world);
+    timer = timer_start(a, 1, 50, 100);
+    CHECK_DIARY_AFTER(world, 50, "a:1");
+    CHECK_DIARY_AFTER(world, 99, "");
+    CHECK_DIARY_AFTER(world, 1, "a:1");
+    world_advance(world, 1000); // what was missed is not made up for
+    CHECK_DIARY(world, "a:1");
+    CHECK_DIARY_AFTER(world, 100, "a:1");
+    CHECK(lbx_timer_cancel(world->system, timer));
+    CHECK_DIARY_AFTER(world, 1000, "");
 }
 
 /* It would be due at once, and not be missed: the period after it counts. */
-TEST(periodic_timer_skips_a_period_that_ends_now)
+TIMER_TEST(periodic_timer_skips_a_period_that_ends_now)
 {
-    struct world world;
-    struct part a;
-
-    easy_begin(&world, &a);
-    timer_start(&a, 1, 50, 100);
-    world_advance(&world, 150);
-    CHECK_DIARY(&world, "a:1");
-    world_advance(&world, 99);
-    CHECK_DIARY(&world, "");
-    world_advance(&world, 1);
-    CHECK_DIARY(&world, "a:1");
-    world_end(&world);
+    timer_start(a, 1, 50, 100);
+    CHECK_DIARY_AFTER(world, 150, "a:1");
+    CHECK_DIARY_AFTER(world, 99, "");
+    CHECK_DIARY_AFTER(world, 1, "a:1");
 }
 
 ACTOR_TEST("", cancelled_timer_never_fires)
@@ -127,50 +95,37 @@ ACTOR_TEST("", cancelled_timer_never_fires)
     CHECK(lbx_timer_cancel(world->system, timer));
     CHECK_INT(1, atomic_load(&world->ended)); // its message is ended at once
     CHECK(!lbx_timer_cancel(world->system, timer));
-    world_advance(world, 1000);
-    CHECK_DIARY(world, "a+");
+    CHECK_DIARY_AFTER(world, 1000, "a+");
     CHECK_INT(0, atomic_load(&world->dead_count));
-    world_end(world);
-    CHECK_INT(1, atomic_load(&world->ended));
+    CHECK_INT(1, world_end_count(world));
 }
 
-TEST(cancel_from_the_middle_keeps_the_others_in_order)
+TIMER_TEST(cancel_from_the_middle_keeps_the_others_in_order)
 {
-    struct world world;
-    struct part a;
     lbx_timer timers[30];
 
-    easy_begin(&world, &a);
     for (int i = 0; i < 30; i++)
-        timers[i] = timer_start(&a, i, 10 + (i * 7) % 29, 0);
+        timers[i] = timer_start(a, i, 10 + (i * 7) % 29, 0);
     for (int i = 0; i < 30; i++)
         if (i % 5 != 0)
-            CHECK(lbx_timer_cancel(world.system, timers[i]));
-    world_advance(&world, 100);
-    CHECK_DIARY(&world, "a:0 a:25 a:5 a:10 a:15 a:20");
-    world_end(&world);
+            CHECK(lbx_timer_cancel(world->system, timers[i]));
+    CHECK_DIARY_AFTER(world, 100, "a:0 a:25 a:5 a:10 a:15 a:20");
 }
 
-TEST(stale_name_finds_nothing)
+TIMER_TEST(stale_name_finds_nothing)
 {
-    struct world world;
-    struct part a;
     lbx_timer old;
     lbx_timer fresh;
 
-    easy_begin(&world, &a);
-    old = timer_start(&a, 1, 100, 0);
-    world_advance(&world, 100);
-    CHECK_DIARY(&world, "a:1");
-    fresh = timer_start(&a, 2, 100, 0); // in the place of the first
+    old = timer_start(a, 1, 100, 0);
+    CHECK_DIARY_AFTER(world, 100, "a:1");
+    fresh = timer_start(a, 2, 100, 0); // in the place of the first
     CHECK(old.id != fresh.id);
-    CHECK(!lbx_timer_cancel(world.system, old));
-    CHECK(!lbx_timer_cancel(world.system, (lbx_timer){0}));
-    CHECK(!lbx_timer_cancel(world.system, (lbx_timer){UINT64_MAX}));
+    CHECK(!lbx_timer_cancel(world->system, old));
+    CHECK(!lbx_timer_cancel(world->system, (lbx_timer){0}));
+    CHECK(!lbx_timer_cancel(world->system, (lbx_timer){UINT64_MAX}));
     CHECK(!lbx_timer_cancel(NULL, fresh));
-    world_advance(&world, 100);
-    CHECK_DIARY(&world, "a:2");
-    world_end(&world);
+    CHECK_DIARY_AFTER(world, 100, "a:2");
 }
 
 ACTOR_TEST("", timer_for_an_ended_actor_makes_one_dead_letter)
@@ -190,8 +145,7 @@ ACTOR_TEST("", pending_timers_end_their_messages_with_the_system)
     part_spawn(a);
     for (int i = 0; i < 20; i++)
         timer_start(a, i, 100 + i, 0);
-    world_end(world);
-    CHECK_INT(20, atomic_load(&world->ended));
+    CHECK_INT(20, world_end_count(world));
 }
 
 ACTOR_TEST("", timer_start_refuses_nonsense)
@@ -220,24 +174,16 @@ ACTOR_TEST("", timer_start_refuses_nonsense)
     CHECK_STATUS(LBX_UNSUPPORTED, lbx_timer_start(world->system, a->self,
                                                   &envelope, 1, 1, &timer));
     CHECK_INT(7, timer.id);
-    world_end(world);
-    CHECK_INT(0, atomic_load(&world->ended)); // it is still ours
+    CHECK_INT(0, world_end_count(world)); // it is still ours
 }
 
 // A period so long that it never comes again.
-TEST(longest_delay_and_period_do_no_harm)
+TIMER_TEST(longest_delay_and_period_do_no_harm)
 {
-    struct world world;
-    struct part a;
-
-    easy_begin(&world, &a);
-    timer_start(&a, 1, INT64_MAX, 0);
-    timer_start(&a, 2, 1, INT64_MAX);
-    world_advance(&world, 1);
-    CHECK_DIARY(&world, "a:2");
-    world_advance(&world, 1000 * LBX_SECOND);
-    CHECK_DIARY(&world, "");
-    world_end(&world);
+    timer_start(a, 1, INT64_MAX, 0);
+    timer_start(a, 2, 1, INT64_MAX);
+    CHECK_DIARY_AFTER(world, 1, "a:2");
+    CHECK_DIARY_AFTER(world, 1000 * LBX_SECOND, "");
 }
 
 // ---- Copies ----
@@ -298,7 +244,7 @@ number_envelope(const lbx_type *type, int value)
 
 ACTOR_TEST("", periodic_timer_tells_copies)
 {
-    lbx_type *type = number_type(true);
+    LOCAL_TYPE(type) = number_type(true);
     lbx_envelope envelope = number_envelope(type, 5);
     lbx_timer timer;
 
@@ -310,21 +256,18 @@ ACTOR_TEST("", periodic_timer_tells_copies)
         world_advance(world, 10);
     CHECK_DIARY(world, "a+ a:5 a:5 a:5");
     atomic_store(&refuses, true); // no memory for a copy: that one is left out
-    world_advance(world, 10);
-    CHECK_DIARY(world, "");
+    CHECK_DIARY_AFTER(world, 10, "");
     atomic_store(&refuses, false);
-    world_advance(world, 10);
-    CHECK_DIARY(world, "a:5");
+    CHECK_DIARY_AFTER(world, 10, "a:5");
     CHECK(lbx_timer_cancel(world->system, timer));
     CHECK_INT(5, atomic_load(&copies)); // the original and four
     CHECK_INT(5, atomic_load(&ends));
     world_end(world);
-    lbx_type_destroy(type);
 }
 
 ACTOR_TEST("", periodic_timer_of_an_ended_actor_is_over)
 {
-    lbx_type *type = number_type(true);
+    LOCAL_TYPE(type) = number_type(true);
     lbx_envelope envelope = number_envelope(type, 5);
     lbx_timer timer;
 
@@ -341,12 +284,11 @@ ACTOR_TEST("", periodic_timer_of_an_ended_actor_is_over)
     CHECK_INT(2, atomic_load(&ends));
     world_end(world);
     CHECK_INT(2, atomic_load(&ends));
-    lbx_type_destroy(type);
 }
 
 ACTOR_TEST("", message_that_cannot_be_copied_is_no_periodic_one)
 {
-    lbx_type *type = number_type(false);
+    LOCAL_TYPE(type) = number_type(false);
     lbx_envelope envelope = number_envelope(type, 5);
     lbx_timer timer;
 
@@ -355,11 +297,9 @@ ACTOR_TEST("", message_that_cannot_be_copied_is_no_periodic_one)
     CHECK_STATUS(LBX_UNSUPPORTED, lbx_timer_start(world->system, a->self,
                                                   &envelope, 10, 10, &timer));
     CHECK_OK(lbx_timer_start(world->system, a->self, &envelope, 10, 0, &timer));
-    world_advance(world, 10);
-    CHECK_DIARY(world, "a+ a:5");
+    CHECK_DIARY_AFTER(world, 10, "a+ a:5");
     world_end(world);
     CHECK_INT(1, atomic_load(&ends));
-    lbx_type_destroy(type);
 }
 
 static lbx_status
@@ -381,8 +321,7 @@ ACTOR_TEST("", handler_may_start_a_timer)
     part_spawn(a);
     bid(a, start_timer, NULL);
     CHECK_DIARY(world, "a+ started");
-    world_advance(world, 10);
-    CHECK_DIARY(world, "a:7");
+    CHECK_DIARY_AFTER(world, 10, "a:7");
 }
 
 // ---- Cancelled by the copy of its own message ----
@@ -417,8 +356,8 @@ ACTOR_TEST("", periodic_timer_may_be_cancelled_while_it_fires)
 {
     struct cancelling cancelling = {.system = world->system};
     lbx_type_options options = LBX_TYPE_OPTIONS_INIT;
-    lbx_type *type;
     lbx_envelope envelope;
+    LOCAL_TYPE(type);
 
     options.name = "test.Last";
     options.clone = cancel_and_copy;
@@ -429,17 +368,14 @@ ACTOR_TEST("", periodic_timer_may_be_cancelled_while_it_fires)
     envelope = lbx_envelope_of_type(letter(7), type);
     CHECK_OK(lbx_timer_start(world->system, a->self, &envelope, 10, 10,
                              &cancelling.timer));
-    world_advance(world, 10);
-    CHECK_DIARY(world, "a+ a:7");
+    CHECK_DIARY_AFTER(world, 10, "a+ a:7");
     CHECK_INT(2, cancelling.ends); // the message, and its one copy
     timer_start(a, 1, 10, 0);
     timer_start(a, 2, 10, 0);
-    world_advance(world, 100);
-    CHECK_DIARY(world, "a:1 a:2");
+    CHECK_DIARY_AFTER(world, 100, "a:1 a:2");
     CHECK_INT(1, cancelling.copies);
     world_end(world);
     CHECK_INT(2, cancelling.ends);
-    lbx_type_destroy(type);
 }
 
 // ---- Timers of an actor's own ----
@@ -470,8 +406,7 @@ ACTOR_TEST("", restart_cancels_the_timers_of_an_actors_own)
     CHECK_DIARY(world, "a+ a:1000 a- a+ a:1000 a- a+ a:1000 a- a+");
     CHECK_INT(9, atomic_load(&world->ended)); // with six cancelled ticks
     world_advance(world, 10);
-    world_advance(world, 1);
-    CHECK_DIARY(world, "a:5 a:7 a:8");
+    CHECK_DIARY_AFTER(world, 1, "a:5 a:7 a:8");
 }
 
 ACTOR_TEST("", end_cancels_the_timers_of_an_actors_own)
@@ -497,11 +432,9 @@ watch_silence(lbx_context *context, struct part *part)
 ACTOR_TEST("", receive_timeout_survives_a_restart)
 {
     a->start = watch_silence;
-    part_spawn(a);
-    lbx_tell(a->self, letter(FAILS));
+    lbx_tell(part_spawn(a), letter(FAILS));
     CHECK_DIARY(world, "a+ a:1000 a- a+");
-    world_advance(world, 10);
-    CHECK_DIARY(world, "a?");
+    CHECK_DIARY_AFTER(world, 10, "a?");
 }
 
 // ---- With threads ----
@@ -526,13 +459,12 @@ ACTOR_TEST_THREADS("", timers_fire_by_themselves_with_threads, 1)
     timer_start(a, 2, LBX_MS, 0);
     CHECK_DIARY(world, "a:2");
     CHECK(lbx_timer_cancel(world->system, far));
-    world_end(world);
-    CHECK_INT(3, atomic_load(&world->ended));
+    CHECK_INT(3, world_end_count(world));
 }
 
 ACTOR_TEST_THREADS("", periodic_timer_runs_until_cancelled_with_threads, 1)
 {
-    lbx_type *type = number_type(true);
+    LOCAL_TYPE(type) = number_type(true);
     lbx_envelope envelope = number_envelope(type, 5);
     lbx_timer timer;
 
@@ -546,7 +478,6 @@ ACTOR_TEST_THREADS("", periodic_timer_runs_until_cancelled_with_threads, 1)
     CHECK(!lbx_timer_cancel(world->system, timer));
     world_end(world);
     CHECK_INT(atomic_load(&copies), atomic_load(&ends));
-    lbx_type_destroy(type);
 }
 
 struct cancels {
@@ -608,8 +539,8 @@ ACTOR_TEST_THREADS("", sooner_timer_wakes_the_thread_of_the_timers, 1)
 // signal that the program waits for.
 TEST(a_system_leaves_signals_to_the_program)
 {
-    struct world world;
     struct part a;
+    LOCAL_WORLD(world);
 
     world_begin_threads(&world, 2);
     part_init(&a, &world, "a");
@@ -618,5 +549,4 @@ TEST(a_system_leaves_signals_to_the_program)
     timer_start(&a, 1, LBX_MS, 0);
     EVENTUALLY(atomic_load(&a.received) == 1);
     test_await_own_signal();
-    world_end(&world);
 }

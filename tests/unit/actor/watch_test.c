@@ -211,8 +211,8 @@ watch_nonsense(lbx_context *context, struct part *part, void *argument)
 
 PAIR_TEST("", watching_refuses_nobody_oneself_and_strangers)
 {
-    struct world other;
     struct part stranger;
+    LOCAL_WORLD(other);
 
     world_begin(&other);
     part_init(&stranger, &other, "s");
@@ -221,7 +221,6 @@ PAIR_TEST("", watching_refuses_nobody_oneself_and_strangers)
     CHECK_DIARY(&pair->world, "no");
     CHECK_STATUS(LBX_INVALID, lbx_context_watch(NULL, pair->b.self));
     lbx_context_unwatch(NULL, pair->b.self);
-    world_end(&other);
 }
 
 // ---- Races ----

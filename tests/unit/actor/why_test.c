@@ -283,8 +283,7 @@ ACTOR_TEST("", restarts_back_off)
         lbx_tell(b->self, letter(FAILS));
         lbx_tell(b->self, letter((int)i + 1));
         CHECK_DIARY(world, "b:1000 b-"); // it stops at once
-        world_advance(world, pauses[i] - 1);
-        CHECK_DIARY(world, "");
+        CHECK_DIARY_AFTER(world, pauses[i] - 1, "");
         world_advance(world, 1);
         CHECK_DIARY(world, diaries[i]);
     }
@@ -292,8 +291,7 @@ ACTOR_TEST("", restarts_back_off)
     world_advance(world, 36);
     lbx_tell(b->self, letter(FAILS));
     CHECK_DIARY(world, "b:1000 b-");
-    world_advance(world, 10);
-    CHECK_DIARY(world, "b+");
+    CHECK_DIARY_AFTER(world, 10, "b+");
 }
 
 ACTOR_TEST("", child_may_be_stopped_while_it_backs_off)
@@ -306,8 +304,7 @@ ACTOR_TEST("", child_may_be_stopped_while_it_backs_off)
     CHECK_DIARY(world, "");
     CHECK(!lbx_ref_is_alive(b->self));
     CHECK_INT(1, atomic_load(&world->dead_count)); // 1 was not handled
-    world_advance(world, 100);
-    CHECK_DIARY(world, "");
+    CHECK_DIARY_AFTER(world, 100, "");
     CHECK_INT(1, atomic_load(&b->starts));
     CHECK_INT(1, atomic_load(&b->stops));
 }
