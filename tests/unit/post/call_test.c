@@ -3,6 +3,7 @@
 #include "post/script.h"
 
 #include "support/clock.h"
+#include "support/local_post.h"
 #include "support/test.h"
 #include "support/threads.h"
 
@@ -64,6 +65,17 @@ world_end(struct world **world)
 #define WORLD(name)                                                            \
     __attribute__((cleanup(world_end))) struct world *name = world_begin()
 
+/* A test with a world. */
+#define WORLD_TEST(behaviours, name)                                           \
+    static void name##_in(struct world *world);                                \
+    TEST_CITING(behaviours, name)                                              \
+    {                                                                          \
+        WORLD(world);                                                          \
+                                                                               \
+        name##_in(world);                                                      \
+    }                                                                          \
+    static void name##_in(struct world *world)
+
 static void
 count_wake(void *context)
 {
@@ -89,10 +101,8 @@ poll_once(struct world *world)
     return lbx_operation_poll(&world->operation, &waker);
 }
 
-TEST_CITING("W-07", an_operation_touches_the_store_at_its_first_poll)
+WORLD_TEST("W-07", an_operation_touches_the_store_at_its_first_poll)
 {
-    WORLD(world);
-
     begin_receive(world, -1);
     CHECK_STR("", world->script.log);
     CHECK_OK(poll_once(world));
@@ -102,10 +112,8 @@ TEST_CITING("W-07", an_operation_touches_the_store_at_its_first_poll)
     lbx_operation_fini(&world->operation);
 }
 
-TEST(a_pending_call_wakes_once_and_then_is_done)
+WORLD_TEST("", a_pending_call_wakes_once_and_then_is_done)
 {
-    WORLD(world);
-
     world->script.hold = true;
     begin_receive(world, -1);
     CHECK_STATUS(LBX_PENDING, poll_once(world));
@@ -121,10 +129,8 @@ TEST(a_pending_call_wakes_once_and_then_is_done)
     lbx_operation_fini(&world->operation);
 }
 
-TEST(a_failed_receive_has_no_letters)
+WORLD_TEST("", a_failed_receive_has_no_letters)
 {
-    WORLD(world);
-
     world->script.hold = true;
     begin_receive(world, -1);
     CHECK_STATUS(LBX_PENDING, poll_once(world));
@@ -134,10 +140,8 @@ TEST(a_failed_receive_has_no_letters)
     lbx_operation_fini(&world->operation);
 }
 
-TEST(cancelling_what_waits_takes_nothing)
+WORLD_TEST("", cancelling_what_waits_takes_nothing)
 {
-    WORLD(world);
-
     world->script.hold = true;
     begin_receive(world, -1);
     CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&world->operation));
@@ -153,10 +157,8 @@ TEST(cancelling_what_waits_takes_nothing)
     lbx_operation_fini(&world->operation);
 }
 
-TEST(letters_that_came_before_a_cancel_go_back)
+WORLD_TEST("", letters_that_came_before_a_cancel_go_back)
 {
-    WORLD(world);
-
     world->script.hold = true;
     world->script.letters = 3;
     begin_receive(world, -1);
@@ -176,9 +178,8 @@ TEST(letters_that_came_before_a_cancel_go_back)
     CHECK_STR("receive; undo 3; ", world->script.log);
 }
 
-TEST(a_send_that_is_cancelled_says_what_happened)
+WORLD_TEST("", a_send_that_is_cancelled_says_what_happened)
 {
-    WORLD(world);
     const lbx_draft draft = lbx_draft_of_text("x");
     lbx_sent_letter sent;
 
@@ -209,8 +210,7 @@ TEST(a_send_that_is_cancelled_says_what_happened)
 TEST_CITING("W-07", a_wait_that_is_over_is_empty_or_what_came_last)
 {
     WORLD(world);
-    struct test_clock time = TEST_CLOCK_INIT;
-    const lbx_clock clock = test_clock_interface(&time);
+    TEST_CLOCK(time, clock);
 
     lbx__store_set_clock(&world->script.base, &clock);
     world->script.hold = true;
@@ -236,10 +236,8 @@ TEST_CITING("W-07", a_wait_that_is_over_is_empty_or_what_came_last)
     lbx_operation_fini(&world->operation);
 }
 
-TEST_CITING("W-07", a_receive_that_does_not_wait_is_not_cancelled)
+WORLD_TEST("W-07", a_receive_that_does_not_wait_is_not_cancelled)
 {
-    WORLD(world);
-
     world->script.hold = true;
     begin_receive(world, 0);
     CHECK_STATUS(LBX_PENDING, poll_once(world)); // the store is slow
@@ -251,9 +249,8 @@ TEST_CITING("W-07", a_receive_that_does_not_wait_is_not_cancelled)
     lbx_operation_fini(&world->operation);
 }
 
-TEST(a_send_past_its_deadline_is_out_or_in)
+WORLD_TEST("", a_send_past_its_deadline_is_out_or_in)
 {
-    WORLD(world);
     const lbx_draft draft = lbx_draft_of_text("x");
 
     world->script.hold = true;
@@ -266,10 +263,8 @@ TEST(a_send_past_its_deadline_is_out_or_in)
     lbx_operation_fini(&world->operation);
 }
 
-TEST_CITING("W-09 W-37", closing_wakes_those_who_wait)
+WORLD_TEST("W-09 W-37", closing_wakes_those_who_wait)
 {
-    WORLD(world);
-
     world->script.hold = true;
     begin_receive(world, -1);
     CHECK_STATUS(LBX_PENDING, poll_once(world));
@@ -282,10 +277,8 @@ TEST_CITING("W-09 W-37", closing_wakes_those_who_wait)
     lbx_operation_fini(&world->operation);
 }
 
-TEST_CITING("W-37", a_receive_that_has_letters_when_it_closes_gives_them)
+WORLD_TEST("W-37", a_receive_that_has_letters_when_it_closes_gives_them)
 {
-    WORLD(world);
-
     world->script.hold = true;
     begin_receive(world, -1);
     CHECK_STATUS(LBX_PENDING, poll_once(world));
@@ -309,9 +302,8 @@ fini_in_waker(void *context)
     lbx_operation_fini(&world->operation);
 }
 
-TEST(a_waker_may_end_its_own_operation)
+WORLD_TEST("", a_waker_may_end_its_own_operation)
 {
-    WORLD(world);
     const lbx_waker waker = {fini_in_waker, world};
 
     world->script.hold = true;
@@ -322,9 +314,8 @@ TEST(a_waker_may_end_its_own_operation)
     CHECK_STR("receive; undo 1; ", world->script.log);
 }
 
-TEST(an_eventfd_tells_a_loop)
+WORLD_TEST("", an_eventfd_tells_a_loop)
 {
-    WORLD(world);
     struct pollfd readable;
     lbx_event event;
 
@@ -344,9 +335,8 @@ TEST(an_eventfd_tells_a_loop)
     lbx_event_close(&event);
 }
 
-TEST(of_several_receives_a_select_takes_from_one)
+WORLD_TEST("", of_several_receives_a_select_takes_from_one)
 {
-    WORLD(world);
     lbx_operation first, second, select;
     lbx_operation *both[] = {&first, &second};
     lbx_letter *letter[2];
@@ -380,11 +370,10 @@ finish_all(void *context)
     script_finish(&world->script, 0, LBX_OK);
 }
 
-TEST(a_plain_call_parks_until_the_store_answers)
+WORLD_TEST("", a_plain_call_parks_until_the_store_answers)
 {
-    WORLD(world);
     struct thread thread;
-    lbx_letter *letter;
+    LOCAL_LETTER(letter);
 
     world->script.hold = true;
     thread_start(&thread, finish_all, world);
@@ -396,7 +385,6 @@ TEST(a_plain_call_parks_until_the_store_answers)
     CHECK_OK(lbx_letter_acknowledge(letter));
     thread_join(&thread);
     CHECK(lbx_letter_is_finalized(letter));
-    lbx_letter_destroy(letter);
 }
 
 /* Whether the test's first thread sleeps: its state in the system's words. */
@@ -426,17 +414,15 @@ finish_a_sleeper(void *context)
 
 /* CALL-4: a thread spins for a moment only, and then sleeps until the answer
  * comes. One that spins on would never be finished here. */
-TEST(a_plain_call_that_waits_long_sleeps)
+WORLD_TEST("", a_plain_call_that_waits_long_sleeps)
 {
-    WORLD(world);
     struct thread thread;
-    lbx_letter *letter;
+    LOCAL_LETTER(letter);
 
     world->script.hold = true;
     thread_start(&thread, finish_a_sleeper, world);
     CHECK_OK(lbx_postbox_receive(world->postbox, -1, &letter));
     thread_join(&thread);
-    lbx_letter_destroy(letter);
 }
 
 /* A thread that finishes, against one that cancels: whichever is first, the
@@ -538,9 +524,8 @@ receive_until_closed(unsigned index, void *context)
     CHECK_STATUS(LBX_CLOSED, lbx_postbox_receive(world->postbox, -1, &letter));
 }
 
-TEST_CITING("W-37", closing_wakes_blocked_threads)
+WORLD_TEST("W-37", closing_wakes_blocked_threads)
 {
-    WORLD(world);
     struct thread thread;
 
     world->script.hold = true;

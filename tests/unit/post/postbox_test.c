@@ -2,6 +2,8 @@
 /* Postboxes: opening, sending, receiving, over a scripted store. */
 #include "post/script.h"
 
+#include "support/local.h"
+#include "support/local_post.h"
 #include "support/test.h"
 
 #include <stdio.h>
@@ -27,6 +29,21 @@ end(struct world *world)
     lbx_postbox_unref(world->postbox);
     script_fini(&world->script);
 }
+
+/* Declares one that is ended with its block. */
+#define LOCAL_WORLD(name) __attribute__((cleanup(end))) struct world name
+
+/* A test with a postbox without options. */
+#define POSTBOX_TEST(behaviours, name)                                         \
+    static void name##_in(struct world *world);                                \
+    TEST_CITING(behaviours, name)                                              \
+    {                                                                          \
+        LOCAL_WORLD(world);                                                    \
+                                                                               \
+        begin(&world, NULL);                                                   \
+        name##_in(&world);                                                     \
+    }                                                                          \
+    static void name##_in(struct world *world)
 
 TEST(opening_makes_the_box_or_takes_it_as_it_is)
 {
@@ -112,89 +129,77 @@ TEST(no_failure_to_open_leaves_the_fault_as_it_was)
     script_fini(&script);
 }
 
-TEST_CITING("W-06", a_send_answers_the_id)
+POSTBOX_TEST("W-06", a_send_answers_the_id)
 {
-    struct world world;
     lbx_id id;
 
-    begin(&world, NULL);
-    CHECK_OK(lbx_postbox_send(world.postbox, "one", 3, &id));
+    CHECK_OK(lbx_postbox_send(world->postbox, "one", 3, &id));
     CHECK_STR("id-1", id.text);
-    CHECK_STR("send 1 one; ", world.script.log);
-    end(&world);
+    CHECK_STR("send 1 one; ", world->script.log);
 }
 
-TEST_CITING("W-06 W-14", failures_of_the_store_are_passed_on_one_to_one)
+POSTBOX_TEST("W-06 W-14", failures_of_the_store_are_passed_on_one_to_one)
 {
     static const lbx_status failures[] = {
         LBX_FULL,    LBX_NO_SPACE, LBX_UNREACHABLE, LBX_UNKNOWN,
         LBX_CORRUPT, LBX_IO,       LBX_NO_MEMORY};
-    struct world world;
     lbx_letter *letter;
     lbx_sent_letter sent[2];
     lbx_draft drafts[2];
 
-    begin(&world, NULL);
     drafts[0] = drafts[1] = lbx_draft_of_text("x");
     for (size_t i = 0; i < sizeof(failures) / sizeof(failures[0]); i++) {
-        world.script.answer = failures[i];
+        world->script.answer = failures[i];
         CHECK_STATUS(failures[i],
-                     lbx_postbox_send_batch(world.postbox, drafts, 2, sent));
+                     lbx_postbox_send_batch(world->postbox, drafts, 2, sent));
         CHECK_STATUS(failures[i], sent[0].status);
         CHECK_STATUS(failures[i], sent[1].status);
         CHECK_STATUS(failures[i],
-                     lbx_postbox_receive(world.postbox, 0, &letter));
+                     lbx_postbox_receive(world->postbox, 0, &letter));
     }
-    end(&world);
 }
 
-TEST(a_batch_tells_each_of_its_drafts)
+POSTBOX_TEST("", a_batch_tells_each_of_its_drafts)
 {
-    struct world world;
     lbx_draft drafts[4];
     lbx_sent_letter sent[4];
 
-    begin(&world, NULL);
     for (size_t i = 0; i < 4; i++)
         drafts[i] = lbx_draft_of_text(&"abcd"[i]);
     drafts[1].delay_ns = -1;
     CHECK_STATUS(LBX_INVALID,
-                 lbx_postbox_send_batch(world.postbox, drafts, 4, sent));
-    CHECK_STR("send 1 abcd; send 1 cd; send 1 d; ", world.script.log);
+                 lbx_postbox_send_batch(world->postbox, drafts, 4, sent));
+    CHECK_STR("send 1 abcd; send 1 cd; send 1 d; ", world->script.log);
     CHECK_STR("id-1", sent[0].id.text);
     CHECK_STATUS(LBX_INVALID, sent[1].status);
     CHECK_STR("id-2", sent[2].id.text);
     CHECK_STR("id-3", sent[3].id.text);
     CHECK_STATUS(LBX_INVALID,
-                 lbx_postbox_send_batch(world.postbox, drafts, 0, sent));
-    CHECK_STATUS(LBX_INVALID, lbx_postbox_send_batch(world.postbox, drafts,
+                 lbx_postbox_send_batch(world->postbox, drafts, 0, sent));
+    CHECK_STATUS(LBX_INVALID, lbx_postbox_send_batch(world->postbox, drafts,
                                                      LBX_MAX_BATCH + 1, sent));
 
     // A store that forgets one has not said what became of it.
-    world.script.forget = 2;
+    world->script.forget = 2;
     drafts[1].delay_ns = 0;
     CHECK_STATUS(LBX_UNKNOWN,
-                 lbx_postbox_send_batch(world.postbox, drafts, 3, sent));
+                 lbx_postbox_send_batch(world->postbox, drafts, 3, sent));
     CHECK_OK(sent[0].status);
     CHECK_STATUS(LBX_UNKNOWN, sent[1].status);
-    end(&world);
 }
 
 /* The size of the first draft tells where the others are. */
-TEST(a_batch_whose_first_draft_was_not_started_is_refused)
+POSTBOX_TEST("", a_batch_whose_first_draft_was_not_started_is_refused)
 {
-    struct world world;
     lbx_draft drafts[2] = {LBX_DRAFT_INIT, LBX_DRAFT_INIT};
     lbx_sent_letter sent[2];
 
-    begin(&world, NULL);
     drafts[0].size_bytes = SIZE_MAX / 3;
     CHECK_STATUS(LBX_INVALID,
-                 lbx_postbox_send_batch(world.postbox, drafts, 2, sent));
+                 lbx_postbox_send_batch(world->postbox, drafts, 2, sent));
     CHECK_STATUS(LBX_INVALID, sent[0].status);
     CHECK_STATUS(LBX_INVALID, sent[1].status);
-    CHECK_STR("", world.script.log);
-    end(&world);
+    CHECK_STR("", world->script.log);
 }
 
 TEST(a_batch_that_is_too_large_is_not_sent)
@@ -202,7 +207,7 @@ TEST(a_batch_that_is_too_large_is_not_sent)
     lbx_postbox_options options = LBX_POSTBOX_OPTIONS_INIT;
     lbx_box_options box = LBX_BOX_OPTIONS_INIT;
     lbx_draft drafts[2];
-    struct world world;
+    LOCAL_WORLD(world);
     lbx_sent_letter sent[2];
 
     box.limits.max_letter_bytes = 4;
@@ -220,26 +225,22 @@ TEST(a_batch_that_is_too_large_is_not_sent)
                  lbx_postbox_send_batch(world.postbox, drafts, 2, sent));
     CHECK_STATUS(LBX_TOO_LARGE, sent[0].status);
     CHECK_OK(sent[1].status);
-    end(&world);
 }
 
-TEST_CITING("W-09 W-37", a_closed_postbox_refuses_clearly)
+POSTBOX_TEST("W-09 W-37", a_closed_postbox_refuses_clearly)
 {
-    struct world world;
     lbx_letter *letter, *other;
     lbx_box_counts counts = LBX_BOX_COUNTS_INIT;
     uint64_t purged;
 
-    begin(&world, NULL);
-    CHECK_OK(lbx_postbox_receive(world.postbox, 0, &letter));
-    lbx_postbox_close(world.postbox);
-    CHECK_STATUS(LBX_CLOSED, lbx_postbox_send(world.postbox, "x", 1, NULL));
-    CHECK_STATUS(LBX_CLOSED, lbx_postbox_receive(world.postbox, -1, &other));
-    CHECK_STATUS(LBX_CLOSED, lbx_postbox_count(world.postbox, &counts));
-    CHECK_STATUS(LBX_CLOSED, lbx_postbox_purge(world.postbox, &purged));
+    CHECK_OK(lbx_postbox_receive(world->postbox, 0, &letter));
+    lbx_postbox_close(world->postbox);
+    CHECK_STATUS(LBX_CLOSED, lbx_postbox_send(world->postbox, "x", 1, NULL));
+    CHECK_STATUS(LBX_CLOSED, lbx_postbox_receive(world->postbox, -1, &other));
+    CHECK_STATUS(LBX_CLOSED, lbx_postbox_count(world->postbox, &counts));
+    CHECK_STATUS(LBX_CLOSED, lbx_postbox_purge(world->postbox, &purged));
     CHECK_OK(lbx_letter_acknowledge(letter)); // what was received goes on
     lbx_letter_destroy(letter);
-    end(&world);
 }
 
 /* A letter keeps the postbox, and so does an operation, but neither uses it. */
@@ -270,22 +271,18 @@ TEST(the_last_unref_ends_a_receive_that_waits)
     script_fini(&world.script);
 }
 
-TEST(a_box_that_is_gone_closes_its_postbox)
+POSTBOX_TEST("", a_box_that_is_gone_closes_its_postbox)
 {
-    struct world world;
-
-    begin(&world, NULL);
-    world.script.answer = LBX_CLOSED;
-    CHECK(!lbx_postbox_is_closed(world.postbox));
-    CHECK_STATUS(LBX_CLOSED, lbx_postbox_send(world.postbox, "x", 1, NULL));
-    CHECK(lbx_postbox_is_closed(world.postbox));
-    end(&world);
+    world->script.answer = LBX_CLOSED;
+    CHECK(!lbx_postbox_is_closed(world->postbox));
+    CHECK_STATUS(LBX_CLOSED, lbx_postbox_send(world->postbox, "x", 1, NULL));
+    CHECK(lbx_postbox_is_closed(world->postbox));
 }
 
 TEST_CITING("W-40 R-23", a_send_only_postbox_does_not_receive)
 {
     lbx_postbox_options options = LBX_POSTBOX_OPTIONS_INIT;
-    struct world world;
+    LOCAL_WORLD(world);
     lbx_letter *letter;
     lbx_operation operation;
     size_t count;
@@ -298,7 +295,6 @@ TEST_CITING("W-40 R-23", a_send_only_postbox_does_not_receive)
     CHECK_STATUS(LBX_UNSUPPORTED,
                  lbx_postbox_receive_init(&operation, world.postbox, NULL,
                                           &letter, &count));
-    end(&world);
 }
 
 TEST_CITING("W-07 W-31 R-29", a_receive_says_what_it_wants)
@@ -307,7 +303,7 @@ TEST_CITING("W-07 W-31 R-29", a_receive_says_what_it_wants)
     lbx_postbox_options postbox = LBX_POSTBOX_OPTIONS_INIT;
     lbx_box_options box = lbx_box_options_preset(LBX_BOX_PRESET_SQS);
     lbx_letter *letters[LBX_MAX_BATCH];
-    struct world world;
+    LOCAL_WORLD(world);
     size_t count;
 
     postbox.box = &box;
@@ -339,61 +335,51 @@ TEST_CITING("W-07 W-31 R-29", a_receive_says_what_it_wants)
     options.lease_ns = 12 * 3600 * LBX_SECOND + 1;
     CHECK_STATUS(LBX_INVALID, lbx_postbox_receive_batch(world.postbox, &options,
                                                         letters, &count));
-    end(&world);
 }
 
-TEST(a_store_that_gives_too_much_has_it_back)
+POSTBOX_TEST("", a_store_that_gives_too_much_has_it_back)
 {
-    struct world world;
     lbx_letter *letter;
 
-    begin(&world, NULL);
-    world.script.letters = 3;
-    CHECK_OK(lbx_postbox_receive(world.postbox, 0, &letter));
-    CHECK_STR("receive; undo 2; ", world.script.log);
+    world->script.letters = 3;
+    CHECK_OK(lbx_postbox_receive(world->postbox, 0, &letter));
+    CHECK_STR("receive; undo 2; ", world->script.log);
     lbx_letter_destroy(letter);
-    world.script.letters = 0; // and OK without letters is none
-    CHECK_STATUS(LBX_EMPTY, lbx_postbox_receive(world.postbox, 0, &letter));
-    end(&world);
+    world->script.letters = 0; // and OK without letters is none
+    CHECK_STATUS(LBX_EMPTY, lbx_postbox_receive(world->postbox, 0, &letter));
 }
 
-TEST(a_purge_without_one_receives_and_acknowledges)
+POSTBOX_TEST("", a_purge_without_one_receives_and_acknowledges)
 {
-    struct world world;
     uint64_t purged = 0;
 
-    begin(&world, NULL);
-    world.script.letters = 2;
-    world.script.forget = 2; // the second time it fails: the purge says so
-    CHECK_STATUS(LBX_UNKNOWN, lbx_postbox_purge(world.postbox, &purged));
-    CHECK_STR("receive; ack receipt; ack receipt; ", world.script.log);
-    script_clear(&world.script);
-    world.script.forget = 0;
-    world.script.letters = 0;
-    CHECK_OK(lbx_postbox_purge(world.postbox, &purged));
+    world->script.letters = 2;
+    world->script.forget = 2; // the second time it fails: the purge says so
+    CHECK_STATUS(LBX_UNKNOWN, lbx_postbox_purge(world->postbox, &purged));
+    CHECK_STR("receive; ack receipt; ack receipt; ", world->script.log);
+    script_clear(&world->script);
+    world->script.forget = 0;
+    world->script.letters = 0;
+    CHECK_OK(lbx_postbox_purge(world->postbox, &purged));
     CHECK_INT(0, purged);
-    end(&world);
 }
 
-TEST_CITING("W-08", counting_asks_the_store)
+POSTBOX_TEST("W-08", counting_asks_the_store)
 {
-    struct world world;
     lbx_operation operation;
     lbx_box_counts counts = LBX_BOX_COUNTS_INIT;
 
-    begin(&world, NULL);
-    CHECK_OK(lbx_postbox_send(world.postbox, "x", 1, NULL));
-    CHECK_OK(lbx_postbox_count(world.postbox, &counts));
+    CHECK_OK(lbx_postbox_send(world->postbox, "x", 1, NULL));
+    CHECK_OK(lbx_postbox_count(world->postbox, &counts));
     CHECK_INT(1, counts.ready);
-    CHECK_OK(lbx_postbox_count_init(&operation, world.postbox, &counts));
+    CHECK_OK(lbx_postbox_count_init(&operation, world->postbox, &counts));
     CHECK_OK(lbx_operation_wait(&operation));
     lbx_operation_fini(&operation);
-    CHECK_OK(lbx_postbox_count_init(&operation, world.postbox, &counts));
+    CHECK_OK(lbx_postbox_count_init(&operation, world->postbox, &counts));
     lbx_operation_fini(&operation); // never begun
-    CHECK_OK(lbx_store_delete_box(&world.script.base, "box"));
-    CHECK_STATUS(LBX_CLOSED, lbx_postbox_count(world.postbox, &counts));
-    CHECK(lbx_postbox_is_closed(world.postbox));
-    end(&world);
+    CHECK_OK(lbx_store_delete_box(&world->script.base, "box"));
+    CHECK_STATUS(LBX_CLOSED, lbx_postbox_count(world->postbox, &counts));
+    CHECK(lbx_postbox_is_closed(world->postbox));
 }
 
 /* Types: a number as decimal text. */
@@ -438,9 +424,9 @@ make_type(const char *name, const lbx_type *base)
 TEST_CITING("W-05 W-06", bodies_are_of_the_postbox_s_type)
 {
     lbx_postbox_options options = LBX_POSTBOX_OPTIONS_INIT;
-    lbx_type *number = make_type("t.Number", NULL);
-    lbx_type *derived = make_type("t.Derived", number);
-    lbx_type *other = make_type("t.Other", NULL);
+    LOCAL_TYPE(number) = make_type("t.Number", NULL);
+    LOCAL_TYPE(derived) = make_type("t.Derived", number);
+    LOCAL_TYPE(other) = make_type("t.Other", NULL);
     struct world world;
     lbx_type_registry *types;
     lbx_draft draft;
@@ -472,15 +458,12 @@ TEST_CITING("W-05 W-06", bodies_are_of_the_postbox_s_type)
                  lbx_postbox_send_draft(world.postbox, &draft, NULL));
     end(&world);
     lbx_type_registry_destroy(types);
-    lbx_type_destroy(other);
-    lbx_type_destroy(derived);
-    lbx_type_destroy(number);
 }
 
 TEST(a_message_is_replied_in_one_call)
 {
     lbx_postbox_options options = LBX_POSTBOX_OPTIONS_INIT;
-    lbx_type *number = make_type("t.Number", NULL);
+    LOCAL_TYPE(number) = make_type("t.Number", NULL);
     lbx_draft draft = lbx_draft_of_text("how many?");
     lbx_postbox *questions, *numbers;
     lbx_letter *letter;
@@ -512,7 +495,6 @@ TEST(a_message_is_replied_in_one_call)
     }
     lbx_postbox_unref(numbers);
     lbx_postbox_unref(questions);
-    lbx_type_destroy(number);
 }
 
 TEST_CITING("R-32 W-39", what_cannot_be_decoded_is_delivered_with_its_bytes)
@@ -524,7 +506,7 @@ TEST_CITING("R-32 W-39", what_cannot_be_decoded_is_delivered_with_its_bytes)
     static const lbx_parcel strange = {
         .body = "12", .body_bytes = 2, .type_name = "t.Nobody"};
     lbx_postbox_options options = LBX_POSTBOX_OPTIONS_INIT;
-    lbx_type *number = make_type("t.Number", NULL);
+    LOCAL_TYPE(number) = make_type("t.Number", NULL);
     struct world world;
     lbx_letter *letter;
     void *message;
@@ -564,7 +546,6 @@ TEST_CITING("R-32 W-39", what_cannot_be_decoded_is_delivered_with_its_bytes)
     CHECK_STR("receive; ", world.script.log); // it stays leased
     CHECK_STATUS(LBX_INVALID, lbx_postbox_receive(world.postbox, -1, &letter));
     end(&world);
-    lbx_type_destroy(number);
 }
 
 TEST_CITING("W-10 W-28", a_letter_carries_all_that_was_delivered)
@@ -630,9 +611,9 @@ TEST_CITING("W-41", sends_make_the_boxes_their_routes_name)
     static const lbx_routes_entry table[] = {{"t.A", "a"},
                                              {"t.B", "no box's name"}};
     lbx_postbox_options options = LBX_POSTBOX_OPTIONS_INIT;
-    lbx_routes *routes;
     struct world world;
     lbx_draft draft = lbx_draft_of_text("x");
+    LOCAL_ROUTES(routes);
 
     CHECK_OK(lbx_routes_create(table, 2, "rest", NULL, &routes));
     draft.routes = routes;
@@ -649,7 +630,6 @@ TEST_CITING("W-41", sends_make_the_boxes_their_routes_name)
     CHECK_OK(lbx_postbox_send_draft(world.postbox, &draft, NULL));
     CHECK_INT(1, world.script.box_count);
     end(&world);
-    lbx_routes_unref(routes);
 }
 
 /* What a send only calls INVALID has a name here, and nothing is sent. */
@@ -687,33 +667,30 @@ TEST(checking_a_draft_refuses_what_a_send_refuses)
     free(body);
 }
 
-TEST(checking_a_draft_says_what_is_wrong_with_it)
+POSTBOX_TEST("", checking_a_draft_says_what_is_wrong_with_it)
 {
     lbx_draft draft = lbx_draft_of_text("x");
-    struct world world;
     lbx_fault fault;
 
-    begin(&world, NULL);
-    CHECK_OK(lbx_postbox_check_draft(world.postbox, &draft, &fault));
-    CHECK_OK(lbx_postbox_check_draft(world.postbox, &draft, NULL));
+    CHECK_OK(lbx_postbox_check_draft(world->postbox, &draft, &fault));
+    CHECK_OK(lbx_postbox_check_draft(world->postbox, &draft, NULL));
     draft.delay_ns = -1;
     CHECK_STATUS(LBX_INVALID,
-                 lbx_postbox_send_draft(world.postbox, &draft, NULL));
+                 lbx_postbox_send_draft(world->postbox, &draft, NULL));
     CHECK_STATUS(LBX_INVALID,
-                 lbx_postbox_check_draft(world.postbox, &draft, &fault));
+                 lbx_postbox_check_draft(world->postbox, &draft, &fault));
     CHECK(strstr(fault.text, "delay_ns is -1"));
     draft.size_bytes = 0;
     CHECK_STATUS(LBX_INVALID,
-                 lbx_postbox_check_draft(world.postbox, &draft, &fault));
+                 lbx_postbox_check_draft(world->postbox, &draft, &fault));
     CHECK(strstr(fault.text, "LBX_DRAFT_INIT"));
     CHECK_STATUS(LBX_INVALID,
-                 lbx_postbox_check_draft(world.postbox, NULL, &fault));
+                 lbx_postbox_check_draft(world->postbox, NULL, &fault));
     CHECK(strstr(fault.text, "draft"));
     CHECK_STATUS(LBX_INVALID, lbx_postbox_check_draft(NULL, &draft, &fault));
     draft = lbx_draft_of_text("x");
-    lbx_postbox_close(world.postbox);
+    lbx_postbox_close(world->postbox);
     CHECK_STATUS(LBX_CLOSED,
-                 lbx_postbox_check_draft(world.postbox, &draft, &fault));
+                 lbx_postbox_check_draft(world->postbox, &draft, &fault));
     CHECK(strstr(fault.text, "closed"));
-    end(&world);
 }

@@ -2,35 +2,24 @@
 /* Where replies go: WINK's rules and its JSON. */
 #include <letterbox/post/routes.h>
 
+#include "support/local.h"
+#include "support/local_post.h"
 #include "support/test.h"
 #include "support/torture.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static lbx_type *
-make_type(const char *name, const lbx_type *base)
-{
-    lbx_type_options options = LBX_TYPE_OPTIONS_INIT;
-    lbx_type *type;
-
-    options.name = name;
-    options.bases = &base;
-    options.base_count = base ? 1 : 0;
-    CHECK_OK(lbx_type_create(&options, &type));
-    return type;
-}
-
 TEST_CITING("W-01 W-02 W-21", routes_go_by_type_then_ancestors_then_default)
 {
     static const lbx_routes_entry table[] = {{"t.Base", "base"},
                                              {"t.Exact", "exact"}};
-    lbx_type *base = make_type("t.Base", NULL);
-    lbx_type *middle = make_type("t.Middle", base);
-    lbx_type *exact = make_type("t.Exact", middle);
-    lbx_type *leaf = make_type("t.Leaf", exact);
-    lbx_type *stranger = make_type("t.Stranger", NULL);
-    lbx_routes *routes;
+    LOCAL_TYPE(base) = test_type("t.Base", NULL);
+    LOCAL_TYPE(middle) = test_type("t.Middle", base);
+    LOCAL_TYPE(exact) = test_type("t.Exact", middle);
+    LOCAL_TYPE(leaf) = test_type("t.Leaf", exact);
+    LOCAL_TYPE(stranger) = test_type("t.Stranger", NULL);
+    LOCAL_ROUTES(routes);
 
     CHECK_OK(lbx_routes_create(table, 2, "rest", NULL, &routes));
     CHECK_STR("base", lbx_routes_address(routes, base));
@@ -40,18 +29,12 @@ TEST_CITING("W-01 W-02 W-21", routes_go_by_type_then_ancestors_then_default)
     CHECK_STR("rest", lbx_routes_address(routes, stranger));
     CHECK_STR("exact", lbx_routes_address_by_name(routes, "t.Exact"));
     CHECK_STR("rest", lbx_routes_address_by_name(routes, "t.Leaf"));
-    lbx_routes_unref(routes);
-    lbx_type_destroy(stranger);
-    lbx_type_destroy(leaf);
-    lbx_type_destroy(exact);
-    lbx_type_destroy(middle);
-    lbx_type_destroy(base);
 }
 
 TEST_CITING("W-02 W-04", routes_without_a_default_may_lead_nowhere)
 {
     static const lbx_routes_entry table[] = {{"t.Only", "only"}};
-    lbx_type *other = make_type("t.Other", NULL);
+    LOCAL_TYPE(other) = test_type("t.Other", NULL);
     lbx_routes *routes;
 
     CHECK_OK(lbx_routes_create(table, 1, NULL, NULL, &routes));
@@ -62,12 +45,11 @@ TEST_CITING("W-02 W-04", routes_without_a_default_may_lead_nowhere)
     CHECK_STR("only", lbx_routes_address_by_name(routes, "t.Only"));
     lbx_routes_unref(routes);
     CHECK_PTR(NULL, lbx_routes_address(NULL, other));
-    lbx_type_destroy(other);
 }
 
 TEST_CITING("W-03 W-04", single_routes_lead_everything_to_one_place)
 {
-    lbx_type *type = make_type("t.Any", NULL);
+    LOCAL_TYPE(type) = test_type("t.Any", NULL);
     lbx_routes *routes;
 
     CHECK_OK(lbx_routes_single("client-123", NULL, &routes));
@@ -80,7 +62,6 @@ TEST_CITING("W-03 W-04", single_routes_lead_everything_to_one_place)
     CHECK_STR("client-123", lbx_routes_default(routes));
     lbx_routes_unref(routes);
     lbx_routes_unref(NULL);
-    lbx_type_destroy(type);
 }
 
 /* The seed's own example; names that were not registered here are kept (R-22).

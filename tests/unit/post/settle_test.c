@@ -2,6 +2,7 @@
 /* Settling letters and answering them, over a scripted store. */
 #include "post/script.h"
 
+#include "support/local.h"
 #include "support/test.h"
 #include <letterbox/compat/wink.h>
 #include <letterbox/testing.h>
@@ -14,6 +15,9 @@ struct world {
     lbx_postbox_options options;
     lbx_parcel content;
     lbx_letter *letter;
+    lbx_draft reply; /* "r", and what came of it */
+    lbx_sent_letter sent;
+    lbx_fault fault;
 };
 
 /* A letter with these routes, or none. */
@@ -40,46 +44,60 @@ end(struct world *world)
 
 #define WORLD                                                                  \
     {                                                                          \
-        .options = LBX_POSTBOX_OPTIONS_INIT                                    \
+        .options = LBX_POSTBOX_OPTIONS_INIT, .reply = lbx_draft_of_text("r")   \
     }
 
-TEST_CITING("W-12 W-13 R-31", settling_is_final_when_the_store_says_ok)
-{
-    struct world world = WORLD;
-    const lbx_draft reply = lbx_draft_of_text("r");
+/* A test with a world that has a letter with these routes. */
+#define LETTER_TEST(behaviours, name, routes)                                  \
+    static void name##_in(struct world *world);                                \
+    TEST_CITING(behaviours, name)                                              \
+    {                                                                          \
+        struct world world = WORLD;                                            \
+                                                                               \
+        begin(&world, routes);                                                 \
+        name##_in(&world);                                                     \
+        end(&world);                                                           \
+    }                                                                          \
+    static void name##_in(struct world *world)
 
-    begin(&world, "{\"default\":\"box\"}");
-    CHECK_OK(lbx_letter_extend(world.letter, LBX_SECOND));
-    CHECK(!lbx_letter_is_finalized(world.letter));
-    CHECK_OK(lbx_letter_nack(world.letter, 2 * LBX_SECOND));
-    CHECK(lbx_letter_is_finalized(world.letter));
-    CHECK_STR("extend receipt; nack receipt; ", world.script.log);
-    CHECK_STATUS(LBX_FINALIZED, lbx_letter_acknowledge(world.letter));
-    CHECK_STATUS(LBX_FINALIZED, lbx_letter_nack(world.letter, 0));
-    CHECK_STATUS(LBX_FINALIZED, lbx_letter_extend(world.letter, 0));
-    CHECK_STATUS(LBX_FINALIZED,
-                 lbx_letter_reply(world.letter, &reply, NULL, NULL));
-    end(&world);
+#define TO_THE_BOX "{\"default\":\"box\"}"
+
+static lbx_status
+reply_and_acknowledge(struct world *world)
+{
+    return lbx_letter_reply_and_acknowledge(world->letter, &world->reply,
+                                            &world->sent, NULL);
 }
 
-TEST_CITING("W-35 R-31", a_settle_that_failed_is_not_final)
+LETTER_TEST("W-12 W-13 R-31", settling_is_final_when_the_store_says_ok,
+            TO_THE_BOX)
+{
+    CHECK_OK(lbx_letter_extend(world->letter, LBX_SECOND));
+    CHECK(!lbx_letter_is_finalized(world->letter));
+    CHECK_OK(lbx_letter_nack(world->letter, 2 * LBX_SECOND));
+    CHECK(lbx_letter_is_finalized(world->letter));
+    CHECK_STR("extend receipt; nack receipt; ", world->script.log);
+    CHECK_STATUS(LBX_FINALIZED, lbx_letter_acknowledge(world->letter));
+    CHECK_STATUS(LBX_FINALIZED, lbx_letter_nack(world->letter, 0));
+    CHECK_STATUS(LBX_FINALIZED, lbx_letter_extend(world->letter, 0));
+    CHECK_STATUS(LBX_FINALIZED,
+                 lbx_letter_reply(world->letter, &world->reply, NULL, NULL));
+}
+
+LETTER_TEST("W-35 R-31", a_settle_that_failed_is_not_final, TO_THE_BOX)
 {
     static const lbx_status failures[] = {LBX_EXPIRED, LBX_GONE, LBX_UNKNOWN,
                                           LBX_UNREACHABLE, LBX_IO};
-    struct world world = WORLD;
-    const lbx_draft reply = lbx_draft_of_text("r");
 
-    begin(&world, "{\"default\":\"box\"}");
     for (size_t i = 0; i < sizeof(failures) / sizeof(failures[0]); i++) {
-        world.script.answer = failures[i];
-        CHECK_STATUS(failures[i], lbx_letter_acknowledge(world.letter));
-        CHECK_STATUS(failures[i], lbx_letter_nack(world.letter, 0));
-        CHECK_STATUS(failures[i], lbx_letter_extend(world.letter, 0));
-        CHECK(!lbx_letter_is_finalized(world.letter));
+        world->script.answer = failures[i];
+        CHECK_STATUS(failures[i], lbx_letter_acknowledge(world->letter));
+        CHECK_STATUS(failures[i], lbx_letter_nack(world->letter, 0));
+        CHECK_STATUS(failures[i], lbx_letter_extend(world->letter, 0));
+        CHECK(!lbx_letter_is_finalized(world->letter));
     }
-    world.script.answer = LBX_OK;
-    CHECK_OK(lbx_letter_reply(world.letter, &reply, NULL, NULL));
-    end(&world);
+    world->script.answer = LBX_OK;
+    CHECK_OK(lbx_letter_reply(world->letter, &world->reply, NULL, NULL));
 }
 
 TEST_CITING("W-35", a_settled_or_deleted_letter_may_count_as_expired)
@@ -116,37 +134,34 @@ TEST_CITING("W-31", times_are_inside_the_box_s_limits)
     end(&world);
 }
 
-TEST(a_batch_settles_each_by_itself)
+LETTER_TEST("", a_batch_settles_each_by_itself, NULL)
 {
-    struct world world = WORLD;
     lbx_postbox *other;
     lbx_letter *strange;
     lbx_settle_item settles[4];
 
-    begin(&world, NULL);
-    CHECK_OK(lbx_postbox_open_in(&world.script.base, "other", NULL, &other));
+    CHECK_OK(lbx_postbox_open_in(&world->script.base, "other", NULL, &other));
     CHECK_OK(lbx_postbox_receive(other, 0, &strange));
-    script_clear(&world.script);
+    script_clear(&world->script);
     settles[0] = (lbx_settle_item){.letter = strange};
     settles[1] =
         (lbx_settle_item){.action = LBX_SETTLE_NACK, .receipt = "as text"};
-    settles[2] = (lbx_settle_item){.letter = world.letter};
-    settles[3] = (lbx_settle_item){.letter = world.letter, .receipt = "both"};
+    settles[2] = (lbx_settle_item){.letter = world->letter};
+    settles[3] = (lbx_settle_item){.letter = world->letter, .receipt = "both"};
     CHECK_STATUS(LBX_INVALID,
-                 lbx_postbox_settle_batch(world.postbox, settles, 4));
+                 lbx_postbox_settle_batch(world->postbox, settles, 4));
     CHECK_STATUS(LBX_INVALID, settles[0].status); // of another postbox
     CHECK_OK(settles[1].status);
     CHECK_OK(settles[2].status);
     CHECK_STATUS(LBX_INVALID, settles[3].status);
-    CHECK_STR("nack as text; ack receipt; ", world.script.log);
-    CHECK(lbx_letter_is_finalized(world.letter));
+    CHECK_STR("nack as text; ack receipt; ", world->script.log);
+    CHECK(lbx_letter_is_finalized(world->letter));
     CHECK_STATUS(LBX_INVALID,
-                 lbx_postbox_settle_batch(world.postbox, settles, 11));
+                 lbx_postbox_settle_batch(world->postbox, settles, 11));
     CHECK_STATUS(LBX_FINALIZED,
-                 lbx_postbox_settle_batch(world.postbox, &settles[2], 1));
+                 lbx_postbox_settle_batch(world->postbox, &settles[2], 1));
     lbx_letter_destroy(strange);
     lbx_postbox_unref(other);
-    end(&world);
 }
 
 TEST_CITING("W-11", a_reply_without_routes_is_not_available)
@@ -169,79 +184,68 @@ TEST_CITING("W-11", a_reply_without_routes_is_not_available)
 }
 
 /* The fault of a reply is a sentence whatever the failure. */
-TEST(a_reply_that_fails_says_why)
+LETTER_TEST("", a_reply_that_fails_says_why, TO_THE_BOX)
 {
-    struct world world = WORLD;
-    lbx_draft reply = lbx_draft_of_text("r");
-    lbx_fault fault;
-
-    begin(&world, "{\"default\":\"box\"}");
 #define REFUSED(expected, call, words)                                         \
     do {                                                                       \
-        memset(&fault, 0, sizeof(fault));                                      \
+        memset(&world->fault, 0, sizeof(world->fault));                        \
         CHECK_STATUS(expected, call);                                          \
-        CHECK_STATUS(expected, fault.status);                                  \
-        CHECK(strstr(fault.text, words));                                      \
+        CHECK_STATUS(expected, world->fault.status);                           \
+        CHECK(strstr(world->fault.text, words));                               \
     } while (0)
 
-    REFUSED(LBX_INVALID, lbx_letter_reply(NULL, &reply, NULL, &fault), "NULL");
     REFUSED(LBX_INVALID,
-            lbx_letter_reply_and_acknowledge(world.letter, NULL, NULL, &fault),
+            lbx_letter_reply(NULL, &world->reply, NULL, &world->fault), "NULL");
+    REFUSED(LBX_INVALID,
+            lbx_letter_reply_and_acknowledge(world->letter, NULL, NULL,
+                                             &world->fault),
             "NULL");
-    reply.size_bytes = 9;
-    REFUSED(
-        LBX_INVALID,
-        lbx_letter_reply_and_acknowledge(world.letter, &reply, NULL, &fault),
-        "LBX_DRAFT_INIT");
-    reply.size_bytes = sizeof(lbx_draft);
-    reply.delay_ns = -1;
-    REFUSED(LBX_INVALID, lbx_letter_reply(world.letter, &reply, NULL, &fault),
+    world->reply.size_bytes = 9;
+    REFUSED(LBX_INVALID,
+            lbx_letter_reply_and_acknowledge(world->letter, &world->reply, NULL,
+                                             &world->fault),
+            "LBX_DRAFT_INIT");
+    world->reply.size_bytes = sizeof(lbx_draft);
+    world->reply.delay_ns = -1;
+    REFUSED(LBX_INVALID,
+            lbx_letter_reply(world->letter, &world->reply, NULL, &world->fault),
             "delay_ns is -1");
-    REFUSED(
-        LBX_INVALID,
-        lbx_letter_reply_and_acknowledge(world.letter, &reply, NULL, &fault),
-        "delay_ns is -1");
-    reply.delay_ns = LBX_DEFAULT;
-    CHECK_OK(lbx_letter_acknowledge(world.letter));
-    REFUSED(LBX_FINALIZED, lbx_letter_reply(world.letter, &reply, NULL, &fault),
+    REFUSED(LBX_INVALID,
+            lbx_letter_reply_and_acknowledge(world->letter, &world->reply, NULL,
+                                             &world->fault),
+            "delay_ns is -1");
+    world->reply.delay_ns = LBX_DEFAULT;
+    CHECK_OK(lbx_letter_acknowledge(world->letter));
+    REFUSED(LBX_FINALIZED,
+            lbx_letter_reply(world->letter, &world->reply, NULL, &world->fault),
             "settled");
-    REFUSED(
-        LBX_FINALIZED,
-        lbx_letter_reply_and_acknowledge(world.letter, &reply, NULL, &fault),
-        "settled");
+    REFUSED(LBX_FINALIZED,
+            lbx_letter_reply_and_acknowledge(world->letter, &world->reply, NULL,
+                                             &world->fault),
+            "settled");
 #undef REFUSED
-    end(&world);
 }
 
-TEST_CITING("W-02 W-11 W-30", no_route_names_the_type)
+LETTER_TEST("W-02 W-11 W-30", no_route_names_the_type,
+            "{\"routes\":{\"t.Known\":\"box\"}}")
 {
-    struct world world = WORLD;
-    lbx_draft reply = lbx_draft_of_text("r");
-    lbx_fault fault;
-
-    begin(&world, "{\"routes\":{\"t.Known\":\"box\"}}");
-    reply.type_name = "t.Strange";
-    CHECK_STATUS(LBX_NO_ROUTE,
-                 lbx_letter_reply(world.letter, &reply, NULL, &fault));
-    CHECK(strstr(fault.text, "t.Strange"));
-    reply.type_name = "t.Known";
-    CHECK_OK(lbx_letter_reply(world.letter, &reply, NULL, &fault));
-    CHECK(!lbx_letter_is_finalized(world.letter));
-    end(&world);
+    world->reply.type_name = "t.Strange";
+    CHECK_STATUS(LBX_NO_ROUTE, lbx_letter_reply(world->letter, &world->reply,
+                                                NULL, &world->fault));
+    CHECK(strstr(world->fault.text, "t.Strange"));
+    world->reply.type_name = "t.Known";
+    CHECK_OK(
+        lbx_letter_reply(world->letter, &world->reply, NULL, &world->fault));
+    CHECK(!lbx_letter_is_finalized(world->letter));
 }
 
-TEST_CITING("W-11 W-40", a_place_that_is_not_there_is_not_available)
+LETTER_TEST("W-11 W-40", a_place_that_is_not_there_is_not_available,
+            "{\"default\":\"nowhere\"}")
 {
-    struct world world = WORLD;
-    const lbx_draft reply = lbx_draft_of_text("r");
-    lbx_fault fault;
-
-    begin(&world, "{\"default\":\"nowhere\"}");
-    CHECK_STATUS(LBX_NO_REPLY,
-                 lbx_letter_reply(world.letter, &reply, NULL, &fault));
-    CHECK(strstr(fault.text, "nowhere"));
-    CHECK_INT(1, world.script.box_count); // replies create none
-    end(&world);
+    CHECK_STATUS(LBX_NO_REPLY, lbx_letter_reply(world->letter, &world->reply,
+                                                NULL, &world->fault));
+    CHECK(strstr(world->fault.text, "nowhere"));
+    CHECK_INT(1, world->script.box_count); // replies create none
 }
 
 TEST_CITING("W-05", replies_are_of_the_type_the_postbox_lets_out)
@@ -249,12 +253,12 @@ TEST_CITING("W-05", replies_are_of_the_type_the_postbox_lets_out)
     lbx_type_options type = LBX_TYPE_OPTIONS_INIT;
     struct world world = WORLD;
     lbx_draft reply = lbx_draft_of_text("r");
-    lbx_type *expected;
+    LOCAL_TYPE(expected);
 
     type.name = "t.Reply";
     CHECK_OK(lbx_type_create(&type, &expected));
     world.options.reply_type = expected;
-    begin(&world, "{\"default\":\"box\"}");
+    begin(&world, TO_THE_BOX);
     CHECK_STATUS(LBX_INVALID,
                  lbx_letter_reply(world.letter, &reply, NULL, NULL));
     reply.type_name = "t.Reply";
@@ -262,65 +266,46 @@ TEST_CITING("W-05", replies_are_of_the_type_the_postbox_lets_out)
     end(&world);
 
     world.options.no_replies = true;
-    begin(&world, "{\"default\":\"box\"}");
+    begin(&world, TO_THE_BOX);
     CHECK_STATUS(LBX_INVALID,
                  lbx_letter_reply(world.letter, &reply, NULL, NULL));
     end(&world);
-    lbx_type_destroy(expected);
 }
 
-TEST_CITING("W-11", any_number_of_replies_before_the_end)
+LETTER_TEST("W-11", any_number_of_replies_before_the_end, TO_THE_BOX)
 {
-    struct world world = WORLD;
-    const lbx_draft reply = lbx_draft_of_text("r");
-    lbx_sent_letter sent;
-
-    begin(&world, "{\"default\":\"box\"}");
-    CHECK_OK(lbx_letter_reply(world.letter, &reply, &sent, NULL));
-    CHECK_STR("id-2", sent.id.text);
-    CHECK_OK(lbx_letter_reply(world.letter, &reply, &sent, NULL));
-    CHECK_STR("id-3", sent.id.text);
-    CHECK_OK(lbx_letter_acknowledge(world.letter));
-    CHECK_STR("send 1 r; send 1 r; ack receipt; ", world.script.log);
-    end(&world);
-}
-
-TEST(reply_and_acknowledge_is_one_step_in_one_store)
-{
-    struct world world = WORLD;
-    const lbx_draft reply = lbx_draft_of_text("r");
-    lbx_sent_letter sent;
-
-    begin(&world, "{\"default\":\"box\"}");
-    world.script.answer = LBX_EXPIRED;
-    CHECK_STATUS(LBX_EXPIRED, lbx_letter_reply_and_acknowledge(
-                                  world.letter, &reply, &sent, NULL));
-    CHECK_STATUS(LBX_EXPIRED, sent.status);
-    CHECK(!lbx_letter_is_finalized(world.letter));
-    world.script.answer = LBX_OK;
     CHECK_OK(
-        lbx_letter_reply_and_acknowledge(world.letter, &reply, &sent, NULL));
-    CHECK_STR("with 1 r re id-1; ack receipt; ", world.script.log);
-    CHECK_OK(sent.status);
-    CHECK(lbx_letter_is_finalized(world.letter));
-    end(&world);
+        lbx_letter_reply(world->letter, &world->reply, &world->sent, NULL));
+    CHECK_STR("id-2", world->sent.id.text);
+    CHECK_OK(
+        lbx_letter_reply(world->letter, &world->reply, &world->sent, NULL));
+    CHECK_STR("id-3", world->sent.id.text);
+    CHECK_OK(lbx_letter_acknowledge(world->letter));
+    CHECK_STR("send 1 r; send 1 r; ack receipt; ", world->script.log);
+}
+
+LETTER_TEST("", reply_and_acknowledge_is_one_step_in_one_store, TO_THE_BOX)
+{
+    world->script.answer = LBX_EXPIRED;
+    CHECK_STATUS(LBX_EXPIRED, reply_and_acknowledge(world));
+    CHECK_STATUS(LBX_EXPIRED, world->sent.status);
+    CHECK(!lbx_letter_is_finalized(world->letter));
+    world->script.answer = LBX_OK;
+    CHECK_OK(reply_and_acknowledge(world));
+    CHECK_STR("with 1 r re id-1; ack receipt; ", world->script.log);
+    CHECK_OK(world->sent.status);
+    CHECK(lbx_letter_is_finalized(world->letter));
 }
 
 /* What is attached shares its letter's fate, whatever the store has said of
  * it. */
-TEST(what_is_attached_was_sent_only_if_its_letter_was_settled)
+LETTER_TEST("", what_is_attached_was_sent_only_if_its_letter_was_settled,
+            TO_THE_BOX)
 {
-    struct world world = WORLD;
-    const lbx_draft reply = lbx_draft_of_text("r");
-    lbx_sent_letter sent;
-
-    begin(&world, "{\"default\":\"box\"}");
-    world.script.forget = 1; // it is not known what became of the letter
-    CHECK_STATUS(LBX_UNKNOWN, lbx_letter_reply_and_acknowledge(
-                                  world.letter, &reply, &sent, NULL));
-    CHECK_STATUS(LBX_UNKNOWN, sent.status);
-    CHECK(!lbx_letter_is_finalized(world.letter));
-    end(&world);
+    world->script.forget = 1; // it is not known what became of the letter
+    CHECK_STATUS(LBX_UNKNOWN, reply_and_acknowledge(world));
+    CHECK_STATUS(LBX_UNKNOWN, world->sent.status);
+    CHECK(!lbx_letter_is_finalized(world->letter));
 }
 
 /* The reply goes to a collecting postbox, which is a store of its own. */
@@ -350,113 +335,98 @@ end_elsewhere(struct elsewhere *test)
     lbx_postbox_unref(test->there);
 }
 
-TEST_CITING("W-11 W-25", a_reply_elsewhere_is_sent_before_the_letter_goes)
-{
-    struct elsewhere test;
-    const lbx_draft reply = lbx_draft_of_text("r");
-    lbx_sent_letter sent;
+#define ELSEWHERE_TEST(behaviours, name)                                       \
+    static void name##_in(struct world *world, lbx_postbox *there);            \
+    TEST_CITING(behaviours, name)                                              \
+    {                                                                          \
+        struct elsewhere test;                                                 \
+                                                                               \
+        begin_elsewhere(&test);                                                \
+        name##_in(&test.world, test.there);                                    \
+        end_elsewhere(&test);                                                  \
+    }                                                                          \
+    static void name##_in(struct world *world,                                 \
+                          __attribute__((unused)) lbx_postbox *there)
 
-    begin_elsewhere(&test);
-    test.world.script.answer = LBX_EXPIRED; // twice, but never not at all
-    CHECK_STATUS(LBX_EXPIRED, lbx_letter_reply_and_acknowledge(
-                                  test.world.letter, &reply, &sent, NULL));
-    CHECK_OK(sent.status);
-    CHECK_INT(1, lbx_collecting_postbox_count(test.there));
-    CHECK(!lbx_letter_is_finalized(test.world.letter));
-    test.world.script.answer = LBX_OK;
-    CHECK_OK(lbx_letter_reply_and_acknowledge(test.world.letter, &reply, &sent,
-                                              NULL));
-    CHECK_STR("ack receipt; ", test.world.script.log);
-    CHECK_STR("id-1", lbx_collecting_postbox_at(test.there, 1)->in_reply_to);
-    end_elsewhere(&test);
+ELSEWHERE_TEST("W-11 W-25", a_reply_elsewhere_is_sent_before_the_letter_goes)
+{
+    world->script.answer = LBX_EXPIRED; // twice, but never not at all
+    CHECK_STATUS(LBX_EXPIRED, reply_and_acknowledge(world));
+    CHECK_OK(world->sent.status);
+    CHECK_INT(1, lbx_collecting_postbox_count(there));
+    CHECK(!lbx_letter_is_finalized(world->letter));
+    world->script.answer = LBX_OK;
+    CHECK_OK(reply_and_acknowledge(world));
+    CHECK_STR("ack receipt; ", world->script.log);
+    CHECK_STR("id-1", lbx_collecting_postbox_at(there, 1)->in_reply_to);
 }
 
-TEST(a_letter_whose_reply_was_not_sent_is_not_settled)
+ELSEWHERE_TEST("", a_letter_whose_reply_was_not_sent_is_not_settled)
 {
-    struct elsewhere test;
-    const lbx_draft reply = lbx_draft_of_text("r");
-    lbx_sent_letter sent;
-
-    begin_elsewhere(&test);
-    lbx_postbox_close(test.there);
-    CHECK_STATUS(LBX_CLOSED, lbx_letter_reply_and_acknowledge(
-                                 test.world.letter, &reply, &sent, NULL));
-    CHECK_STATUS(LBX_CLOSED, sent.status);
-    CHECK_STR("", test.world.script.log);
-    CHECK(!lbx_letter_is_finalized(test.world.letter));
-    end_elsewhere(&test);
+    lbx_postbox_close(there);
+    CHECK_STATUS(LBX_CLOSED, reply_and_acknowledge(world));
+    CHECK_STATUS(LBX_CLOSED, world->sent.status);
+    CHECK_STR("", world->script.log);
+    CHECK(!lbx_letter_is_finalized(world->letter));
 }
 
-TEST(send_and_acknowledge_is_one_step_in_one_store)
+LETTER_TEST("", send_and_acknowledge_is_one_step_in_one_store, NULL)
 {
-    struct world world = WORLD;
     lbx_draft draft = lbx_draft_of_text("done");
     lbx_postbox *next;
-    lbx_sent_letter sent;
 
-    begin(&world, NULL);
-    CHECK_OK(lbx_postbox_open_in(&world.script.base, "next", NULL, &next));
-    script_clear(&world.script);
-    world.script.answer = LBX_EXPIRED;
+    CHECK_OK(lbx_postbox_open_in(&world->script.base, "next", NULL, &next));
+    script_clear(&world->script);
+    world->script.answer = LBX_EXPIRED;
     CHECK_STATUS(LBX_EXPIRED, lbx_letter_send_and_acknowledge(
-                                  world.letter, next, &draft, &sent));
-    CHECK_STATUS(LBX_EXPIRED, sent.status);
-    CHECK(!lbx_letter_is_finalized(world.letter));
-    world.script.answer = LBX_OK;
-    CHECK_OK(
-        lbx_letter_send_and_acknowledge(world.letter, next, &draft, &sent));
-    CHECK_STR("with 2 done; ack receipt; ", world.script.log);
-    CHECK_OK(sent.status);
-    CHECK(lbx_letter_is_finalized(world.letter));
+                                  world->letter, next, &draft, &world->sent));
+    CHECK_STATUS(LBX_EXPIRED, world->sent.status);
+    CHECK(!lbx_letter_is_finalized(world->letter));
+    world->script.answer = LBX_OK;
+    CHECK_OK(lbx_letter_send_and_acknowledge(world->letter, next, &draft,
+                                             &world->sent));
+    CHECK_STR("with 2 done; ack receipt; ", world->script.log);
+    CHECK_OK(world->sent.status);
+    CHECK(lbx_letter_is_finalized(world->letter));
     CHECK_STATUS(LBX_FINALIZED, lbx_letter_send_and_acknowledge(
-                                    world.letter, next, &draft, &sent));
-    CHECK_STATUS(LBX_FINALIZED, sent.status);
+                                    world->letter, next, &draft, &world->sent));
+    CHECK_STATUS(LBX_FINALIZED, world->sent.status);
     lbx_postbox_unref(next);
-    end(&world);
 }
 
-TEST(what_is_sent_elsewhere_is_there_before_the_letter_goes)
+ELSEWHERE_TEST("", what_is_sent_elsewhere_is_there_before_the_letter_goes)
 {
-    struct elsewhere test;
     const lbx_draft draft = lbx_draft_of_text("done");
-    lbx_sent_letter sent;
 
-    begin_elsewhere(&test);
-    test.world.script.answer = LBX_EXPIRED;
-    CHECK_STATUS(LBX_EXPIRED,
-                 lbx_letter_send_and_acknowledge(test.world.letter, test.there,
-                                                 &draft, &sent));
-    CHECK_OK(sent.status);
-    CHECK_INT(1, lbx_collecting_postbox_count(test.there));
-    CHECK(lbx_collecting_postbox_at(test.there, 0)->in_reply_to == NULL);
-    test.world.script.answer = LBX_OK;
-    CHECK_OK(lbx_letter_send_and_acknowledge(test.world.letter, test.there,
-                                             &draft, NULL));
-    CHECK_STR("ack receipt; ", test.world.script.log);
-    end_elsewhere(&test);
+    world->script.answer = LBX_EXPIRED;
+    CHECK_STATUS(LBX_EXPIRED, lbx_letter_send_and_acknowledge(
+                                  world->letter, there, &draft, &world->sent));
+    CHECK_OK(world->sent.status);
+    CHECK_INT(1, lbx_collecting_postbox_count(there));
+    CHECK(lbx_collecting_postbox_at(there, 0)->in_reply_to == NULL);
+    world->script.answer = LBX_OK;
+    CHECK_OK(
+        lbx_letter_send_and_acknowledge(world->letter, there, &draft, NULL));
+    CHECK_STR("ack receipt; ", world->script.log);
 }
 
-TEST(what_could_not_be_sent_settles_nothing)
+ELSEWHERE_TEST("", what_could_not_be_sent_settles_nothing)
 {
-    struct elsewhere test;
     const lbx_draft draft = lbx_draft_of_text("done");
     const lbx_draft none = {.size_bytes = 0};
-    lbx_sent_letter sent;
 
-    begin_elsewhere(&test);
     CHECK_STATUS(LBX_INVALID, lbx_letter_send_and_acknowledge(
-                                  test.world.letter, NULL, &draft, &sent));
-    CHECK_STATUS(LBX_INVALID, lbx_letter_send_and_acknowledge(NULL, test.there,
-                                                              &draft, &sent));
+                                  world->letter, NULL, &draft, &world->sent));
     CHECK_STATUS(LBX_INVALID, lbx_letter_send_and_acknowledge(
-                                  test.world.letter, test.there, &none, &sent));
-    lbx_postbox_close(test.there);
+                                  NULL, there, &draft, &world->sent));
+    CHECK_STATUS(LBX_INVALID, lbx_letter_send_and_acknowledge(
+                                  world->letter, there, &none, &world->sent));
+    lbx_postbox_close(there);
     CHECK_STATUS(LBX_CLOSED, lbx_letter_send_and_acknowledge(
-                                 test.world.letter, test.there, &draft, &sent));
-    CHECK_STATUS(LBX_CLOSED, sent.status);
-    CHECK_STR("", test.world.script.log);
-    CHECK(!lbx_letter_is_finalized(test.world.letter));
-    end_elsewhere(&test);
+                                 world->letter, there, &draft, &world->sent));
+    CHECK_STATUS(LBX_CLOSED, world->sent.status);
+    CHECK_STR("", world->script.log);
+    CHECK(!lbx_letter_is_finalized(world->letter));
 }
 
 /* A resolver keeps postboxes that are open: one that is not told stays for
@@ -489,78 +459,69 @@ TEST(a_postbox_whose_box_was_deleted_is_closed_by_what_is_sent_along)
     script_fini(&other);
 }
 
-TEST(settles_with_replies_are_an_operation)
+ELSEWHERE_TEST("", settles_with_replies_are_an_operation)
 {
-    struct elsewhere test;
-    const lbx_draft reply = lbx_draft_of_text("r");
-    const lbx_draft *replies[2] = {&reply, NULL};
+    const lbx_draft *replies[2] = {&world->reply, NULL};
     lbx_settle_item settles[2];
     lbx_operation operation;
     lbx_letter *second;
     lbx_sent_letter sent[2];
 
-    begin_elsewhere(&test);
-    CHECK_OK(lbx_postbox_receive(test.world.postbox, 0, &second));
-    script_clear(&test.world.script);
-    settles[0] = (lbx_settle_item){.letter = test.world.letter};
+    CHECK_OK(lbx_postbox_receive(world->postbox, 0, &second));
+    script_clear(&world->script);
+    settles[0] = (lbx_settle_item){.letter = world->letter};
     settles[1] = (lbx_settle_item){.action = LBX_SETTLE_NACK, .letter = second};
-    test.world.script.hold = true;
-    CHECK_OK(lbx_postbox_settle_init(&operation, test.world.postbox, settles, 2,
+    world->script.hold = true;
+    CHECK_OK(lbx_postbox_settle_init(&operation, world->postbox, settles, 2,
                                      replies, sent));
     CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&operation, NULL));
-    CHECK_INT(1, lbx_collecting_postbox_count(test.there));
-    script_finish(&test.world.script, 0, LBX_OK);
+    CHECK_INT(1, lbx_collecting_postbox_count(there));
+    script_finish(&world->script, 0, LBX_OK);
     CHECK_OK(lbx_operation_poll(&operation, NULL));
-    CHECK_STR("ack receipt; nack receipt; ", test.world.script.log);
+    CHECK_STR("ack receipt; nack receipt; ", world->script.log);
     CHECK_OK(settles[0].status);
     CHECK_OK(settles[1].status);
     CHECK_OK(sent[0].status);
     lbx_operation_fini(&operation);
 
-    CHECK_OK(lbx_postbox_settle_init(&operation, test.world.postbox, settles, 2,
+    CHECK_OK(lbx_postbox_settle_init(&operation, world->postbox, settles, 2,
                                      replies, sent)); // finalized by now
     CHECK_STATUS(LBX_FINALIZED, lbx_operation_poll(&operation, NULL));
-    CHECK_INT(1, lbx_collecting_postbox_count(test.there));
+    CHECK_INT(1, lbx_collecting_postbox_count(there));
     lbx_operation_fini(&operation);
     lbx_letter_destroy(second);
-    end_elsewhere(&test);
 }
 
-TEST(a_settle_that_is_cancelled_says_what_happened)
+ELSEWHERE_TEST("", a_settle_that_is_cancelled_says_what_happened)
 {
-    struct elsewhere test;
-    const lbx_draft reply = lbx_draft_of_text("r");
-    const lbx_draft *replies = &reply;
+    const lbx_draft *replies = &world->reply;
     lbx_operation operation;
     lbx_settle_item settle;
-    lbx_sent_letter sent;
 
-    begin_elsewhere(&test);
-    settle = (lbx_settle_item){.letter = test.world.letter};
-    test.world.script.hold = true;
-    CHECK_OK(lbx_postbox_settle_init(&operation, test.world.postbox, &settle, 1,
-                                     &replies, &sent));
+    settle = (lbx_settle_item){.letter = world->letter};
+    world->script.hold = true;
+    CHECK_OK(lbx_postbox_settle_init(&operation, world->postbox, &settle, 1,
+                                     &replies, &world->sent));
     CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&operation, NULL));
     CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&operation));
     CHECK_STATUS(LBX_CANCELLED, settle.status);
-    CHECK_OK(sent.status); // that had happened
-    CHECK(!lbx_letter_is_finalized(test.world.letter));
+    CHECK_OK(world->sent.status); // that had happened
+    CHECK(!lbx_letter_is_finalized(world->letter));
     lbx_operation_fini(&operation);
 
-    CHECK_OK(lbx_postbox_settle_init(&operation, test.world.postbox, &settle, 1,
+    CHECK_OK(lbx_postbox_settle_init(&operation, world->postbox, &settle, 1,
                                      NULL, NULL));
     CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&operation)); // not begun
     CHECK_STATUS(LBX_CANCELLED, settle.status);
     lbx_operation_fini(&operation);
 
-    test.world.script.cancel = SCRIPT_HAPPENED;
-    CHECK_OK(lbx_postbox_settle_init(&operation, test.world.postbox, &settle, 1,
+    world->script.cancel = SCRIPT_HAPPENED;
+    CHECK_OK(lbx_postbox_settle_init(&operation, world->postbox, &settle, 1,
                                      NULL, NULL));
     CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&operation, NULL));
     CHECK_OK(lbx_operation_cancel(&operation));
-    CHECK(lbx_letter_is_finalized(test.world.letter));
+    CHECK(lbx_letter_is_finalized(world->letter));
     lbx_operation_fini(&operation);
-    end_elsewhere(&test);
 }
 
 TEST(a_cancel_between_reply_and_settling_settles_nothing)
@@ -599,30 +560,25 @@ TEST(a_cancel_between_reply_and_settling_settles_nothing)
     script_fini(&other);
 }
 
-TEST(a_reply_is_an_operation_too)
+LETTER_TEST("", a_reply_is_an_operation_too, TO_THE_BOX)
 {
-    struct world world = WORLD;
-    const lbx_draft reply = lbx_draft_of_text("r");
     lbx_operation operation;
-    lbx_fault fault;
-    lbx_sent_letter sent;
 
-    begin(&world, "{\"default\":\"box\"}");
-    world.script.hold = true;
-    CHECK_OK(
-        lbx_letter_reply_init(&operation, world.letter, &reply, &sent, &fault));
+    world->script.hold = true;
+    CHECK_OK(lbx_letter_reply_init(&operation, world->letter, &world->reply,
+                                   &world->sent, &world->fault));
     CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&operation, NULL));
-    script_finish(&world.script, 0, LBX_OK);
+    script_finish(&world->script, 0, LBX_OK);
     CHECK_OK(lbx_operation_poll(&operation, NULL));
-    CHECK_STR("id-2", sent.id.text);
+    CHECK_STR("id-2", world->sent.id.text);
     lbx_operation_fini(&operation);
-    CHECK_OK(
-        lbx_letter_reply_init(&operation, world.letter, &reply, &sent, &fault));
+    CHECK_OK(lbx_letter_reply_init(&operation, world->letter, &world->reply,
+                                   &world->sent, &world->fault));
     lbx_operation_fini(&operation);
-    CHECK_STATUS(LBX_CANCELLED, sent.status);
-    CHECK_STATUS(LBX_INVALID, lbx_letter_reply_init(&operation, NULL, &reply,
-                                                    &sent, &fault));
-    end(&world);
+    CHECK_STATUS(LBX_CANCELLED, world->sent.status);
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_letter_reply_init(&operation, NULL, &world->reply,
+                                       &world->sent, &world->fault));
 }
 
 TEST(replies_into_fifo_boxes_have_a_group)

@@ -11,9 +11,8 @@
 #include <string.h>
 
 /* SQS: idempotent with the same options, as they are now. */
-TEST(creating_twice_is_one_box_if_the_options_agree)
+RIG_TEST("", creating_twice_is_one_box_if_the_options_agree)
 {
-    RIG(rig);
     lbx_box_options options = lbx_box_options_preset(LBX_BOX_PRESET_SQS);
     lbx_box_request request = {.name = "box", .options = &options};
     lbx_box box = rig_create(rig, "box", &options);
@@ -39,9 +38,8 @@ join_text(void *context, const lbx_box_text *text)
     sprintf(all + strlen(all), "%s=%s;", text->name, text->value);
 }
 
-TEST(options_and_texts_are_described_as_they_were_given)
+RIG_TEST("", options_and_texts_are_described_as_they_were_given)
 {
-    RIG(rig);
     static const char *const friends[] = {"one", "two"};
     lbx_box_options options = lbx_box_options_preset(LBX_BOX_PRESET_SQS), told;
     const lbx_box_text texts[] = {{"tag:team", "red"}, {"sqs:Policy", "{}"}};
@@ -113,9 +111,8 @@ list(struct rig *rig, const char *space, const char *prefix, const char *after,
     return names.all;
 }
 
-TEST(boxes_are_listed_by_name_and_space)
+RIG_TEST("", boxes_are_listed_by_name_and_space)
 {
-    RIG(rig);
     lbx_box_options options = LBX_BOX_OPTIONS_INIT;
     lbx_box_request elsewhere = {.space = "eu", .name = "b"};
     const lbx_box none = {0};
@@ -139,9 +136,8 @@ TEST(boxes_are_listed_by_name_and_space)
 }
 
 /* None is created; listing from behind it would find it again, for ever. */
-TEST(a_name_with_a_nul_inside_is_damage)
+RIG_TEST("", a_name_with_a_nul_inside_is_damage)
 {
-    RIG(rig);
     struct names names = {.max = 9};
     const lbx_list_request request = {.each = join_name, .context = &names};
     lbx__key key = lbx__key_name(NULL, "a");
@@ -158,9 +154,8 @@ TEST(a_name_with_a_nul_inside_is_damage)
                  RIG_CALL(rig, lbx__catalog_list(rig->rules, &request)));
 }
 
-TEST_CITING("DRIVER-6", a_deleted_box_is_closed_and_its_name_is_free)
+RIG_TEST("DRIVER-6", a_deleted_box_is_closed_and_its_name_is_free)
 {
-    RIG(rig);
     int64_t due;
     lbx_box box = rig_create(rig, "box", NULL);
     lbx_box again;
@@ -182,9 +177,8 @@ TEST_CITING("DRIVER-6", a_deleted_box_is_closed_and_its_name_is_free)
 
 /* BOXADM-1: whatever is inside, a purge is a few rows; the rest goes in
  * budgets. */
-TEST(a_purge_is_one_step_and_its_rows_go_later)
+RIG_TEST("", a_purge_is_one_step_and_its_rows_go_later)
 {
-    RIG(rig);
     const lbx_parcel remembered = {.body = "", .token = "t"};
     lbx_box box = rig_create(rig, "box", NULL);
     int64_t due;
@@ -258,10 +252,8 @@ TEST_CITING("RULES-2 RULES-6", damage_is_reported_and_never_read_as_empty)
     }
 }
 
-TEST_CITING("RULES-6", a_store_with_boxes_and_no_identity_is_damaged)
+RIG_TEST("RULES-6", a_store_with_boxes_and_no_identity_is_damaged)
 {
-    RIG(rig);
-
     rig_create(rig, "box", NULL);
     CHECK_OK(lbx__storage_begin(rig->storage));
     lbx__storage_remove(rig->storage, LBX__META, (lbx__bytes){"store", 5});
@@ -303,8 +295,7 @@ TEST(every_failing_allocation_is_a_refusal_without_a_trace)
         lbx_box_options_preset(LBX_BOX_PRESET_SQS_FIFO);
 
     for (int allowed = 0;; allowed++) {
-        struct torture memory = TORTURE_INIT;
-        lbx_allocator allocator = torture_allocator(&memory);
+        TORTURE(memory, allocator);
         struct rig *rig = rig_new_in(&allocator);
         lbx_box plain, fifo;
         lbx_box_counts counts = LBX_BOX_COUNTS_INIT;

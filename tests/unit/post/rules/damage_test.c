@@ -146,9 +146,8 @@ TEST_CITING("RULES-6", one_that_is_leased_and_damaged_is_not_forgotten)
 }
 
 /* It is leased: there is nothing to report yet. */
-TEST(damage_of_a_leased_letter_is_reported_after_its_lease)
+RIG_TEST("", damage_of_a_leased_letter_is_reported_after_its_lease)
 {
-    RIG(rig);
     lbx_box box = fill(rig, 2, NULL);
 
     CHECK_INT(2, rig_receive(rig, box, 10, S));
@@ -178,9 +177,8 @@ TEST_CITING("RULES-6", a_row_that_is_missing_is_still_damage)
 }
 
 /* A receive steps over so many, and the next one goes on from there. */
-TEST_CITING("RULES-6", many_damaged_letters_are_passed_in_bounded_steps)
+RIG_TEST("RULES-6", many_damaged_letters_are_passed_in_bounded_steps)
 {
-    RIG(rig);
     lbx_box box;
     int tries = 0;
 
@@ -219,9 +217,8 @@ count_seeks(lbx__storage *storage, lbx__table table, lbx__bytes key,
 
 /* `fresh` stays at the damaged one, and yet what is behind is not searched
  * for each receive. */
-TEST(leased_letters_behind_a_damaged_one_cost_nothing)
+RIG_TEST("", leased_letters_behind_a_damaged_one_cost_nothing)
 {
-    RIG(rig);
     lbx_box box = fill(rig, 500, NULL);
 
     flip(rig, LBX__BODIES, 0);
@@ -244,9 +241,8 @@ fail_seek(lbx__storage *storage, lbx__table table, lbx__bytes key,
 }
 
 /* There is no letter to step over. */
-TEST_CITING("RULES-6", damage_below_the_rows_is_reported)
+RIG_TEST("RULES-6", damage_below_the_rows_is_reported)
 {
-    RIG(rig);
     lbx_box box = fill(rig, 3, NULL);
 
     real_seek = rig->ops.seek;
@@ -270,9 +266,8 @@ short_retention(void)
 }
 
 /* Others grow too old, and letters are sent, though the first is damaged. */
-TEST_CITING("RULES-6", a_damaged_letter_does_not_stop_retention)
+RIG_TEST("RULES-6", a_damaged_letter_does_not_stop_retention)
 {
-    RIG(rig);
     const lbx_box_options options = short_retention();
     lbx_box box = fill(rig, 3, &options);
 
@@ -292,9 +287,8 @@ TEST_CITING("RULES-6", a_damaged_letter_does_not_stop_retention)
     CHECK_STATUS(LBX_EMPTY, rig->status);
 }
 
-TEST_CITING("RULES-6", hundreds_of_old_damaged_letters_refuse_nothing)
+RIG_TEST("RULES-6", hundreds_of_old_damaged_letters_refuse_nothing)
 {
-    RIG(rig);
     const lbx_box_options options = short_retention();
     lbx_box box = fill(rig, 100, &options);
 
@@ -389,10 +383,9 @@ TEST_CITING("GROUP-1 RULES-6", a_damaged_letter_stops_its_own_group_only)
 
 /* ---- Moves ---- */
 
-TEST_CITING("MOVE-1 RULES-6",
-            a_move_takes_what_is_intact_and_reports_that_it_is_not_all)
+RIG_TEST("MOVE-1 RULES-6",
+         a_move_takes_what_is_intact_and_reports_that_it_is_not_all)
 {
-    RIG(rig);
     lbx_move_progress progress = LBX_MOVE_PROGRESS_INIT;
     lbx_move_request request = {.action = LBX_MOVE_ACTION_START,
                                 .ret = &progress};

@@ -16,10 +16,9 @@ dying_into(const char *name, uint32_t deliveries)
 }
 
 /* N deliveries happen; the one that would be more moves it. */
-TEST_CITING("R-44 DEADLET-1 DEADLET-2 DEADLET-3",
-            a_letter_dies_when_it_would_come_once_too_often)
+RIG_TEST("R-44 DEADLET-1 DEADLET-2 DEADLET-3",
+         a_letter_dies_when_it_would_come_once_too_often)
 {
-    RIG(rig);
     const lbx_box_options options = dying_into("dead", 2);
     struct rig_got first;
     lbx_box dead = rig_create(rig, "dead", NULL);
@@ -50,9 +49,8 @@ TEST_CITING("R-44 DEADLET-1 DEADLET-2 DEADLET-3",
 }
 
 /* SQS: the retention clock is not reset. */
-TEST_CITING("DEADLET-3", a_dead_letter_is_as_old_as_it_was)
+RIG_TEST("DEADLET-3", a_dead_letter_is_as_old_as_it_was)
 {
-    RIG(rig);
     lbx_box_options options = dying_into("dead", 1);
     lbx_box_options kept = LBX_BOX_OPTIONS_INIT;
     lbx_box box, dead;
@@ -75,9 +73,8 @@ TEST_CITING("DEADLET-3", a_dead_letter_is_as_old_as_it_was)
     CHECK_INT(0, lbx__memory_rows(rig->storage, LBX__AGE));
 }
 
-TEST_CITING("DEADLET-4", chains_and_circles_of_dead_letters_move_once_a_receive)
+RIG_TEST("DEADLET-4", chains_and_circles_of_dead_letters_move_once_a_receive)
 {
-    RIG(rig);
     const lbx_box_options to_b = dying_into("b", 1), to_c = dying_into("c", 1);
     const lbx_box_options own = dying_into("own", 1);
     lbx_box c = rig_create(rig, "c", NULL);
@@ -105,9 +102,8 @@ TEST_CITING("DEADLET-4", chains_and_circles_of_dead_letters_move_once_a_receive)
 }
 
 /* Nothing is lost when the box of dead letters cannot take it. */
-TEST(without_a_box_for_the_dead_letters_go_on)
+RIG_TEST("", without_a_box_for_the_dead_letters_go_on)
 {
-    RIG(rig);
     lbx_box_options small = LBX_BOX_OPTIONS_INIT;
     const lbx_box_options options = dying_into("dead", 1);
     lbx_box box, dead;
@@ -124,9 +120,8 @@ TEST(without_a_box_for_the_dead_letters_go_on)
     CHECK_INT(3, rig->got[0].deliveries);
 }
 
-TEST(dead_letters_need_a_box_that_allows_them)
+RIG_TEST("", dead_letters_need_a_box_that_allows_them)
 {
-    RIG(rig);
     lbx_box_options options = dying_into("dead", 1),
                     dead = LBX_BOX_OPTIONS_INIT;
     static const char *const only[] = {"friend"};
@@ -172,9 +167,8 @@ move(struct rig *rig, lbx_move_action what, lbx_box from, lbx_box to,
 }
 
 /* Each to where it died, though that is many boxes (SQS). */
-TEST_CITING("DEADLET-4", dead_letters_move_back_to_their_own_boxes)
+RIG_TEST("DEADLET-4", dead_letters_move_back_to_their_own_boxes)
 {
-    RIG(rig);
     const lbx_box_options options = dying_into("dead", 1);
     struct rig_got first;
     lbx_move_progress state = LBX_MOVE_PROGRESS_INIT;
@@ -206,9 +200,8 @@ TEST_CITING("DEADLET-4", dead_letters_move_back_to_their_own_boxes)
 }
 
 /* The caller learns it at once, without reading the task. */
-TEST(letters_that_have_nowhere_to_go_back_to_are_not_begun)
+RIG_TEST("", letters_that_have_nowhere_to_go_back_to_are_not_begun)
 {
-    RIG(rig);
     const lbx_box_options options = dying_into("dead", 1);
     const lbx_box_options round = dying_into("ring", 1);
     lbx_move_progress state = LBX_MOVE_PROGRESS_INIT;
@@ -243,9 +236,8 @@ TEST(letters_that_have_nowhere_to_go_back_to_are_not_begun)
                  move(rig, LBX_MOVE_ACTION_START, ring, home, 0, NULL));
 }
 
-TEST(a_move_keeps_its_pace_and_can_be_cancelled)
+RIG_TEST("", a_move_keeps_its_pace_and_can_be_cancelled)
 {
-    RIG(rig);
     lbx_move_progress state = LBX_MOVE_PROGRESS_INIT;
     int64_t due;
     lbx_box from = rig_create(rig, "from", NULL);
@@ -272,9 +264,8 @@ TEST(a_move_keeps_its_pace_and_can_be_cancelled)
 }
 
 /* SQS: deleting the destination half-way. */
-TEST(a_move_to_a_box_that_goes_fails_and_loses_nothing)
+RIG_TEST("", a_move_to_a_box_that_goes_fails_and_loses_nothing)
 {
-    RIG(rig);
     lbx_move_progress state = LBX_MOVE_PROGRESS_INIT;
     lbx_box from = rig_create(rig, "from", NULL);
     lbx_box to = rig_create(rig, "to", NULL);
@@ -295,9 +286,8 @@ TEST(a_move_to_a_box_that_goes_fails_and_loses_nothing)
                  move(rig, LBX_MOVE_ACTION_START, from, to, 0, NULL));
 }
 
-TEST(the_last_ten_moves_are_kept)
+RIG_TEST("", the_last_ten_moves_are_kept)
 {
-    RIG(rig);
     lbx_move_progress progress = LBX_MOVE_PROGRESS_INIT;
     lbx_move_request request = {.action = LBX_MOVE_ACTION_DESCRIBE,
                                 .ret = &progress};

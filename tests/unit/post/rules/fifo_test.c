@@ -27,9 +27,8 @@ put(struct rig *rig, lbx_box box, const char *bodies)
     }
 }
 
-TEST_CITING("GROUP-1 GROUP-2", a_receive_takes_a_group_and_then_the_next)
+RIG_TEST("GROUP-1 GROUP-2", a_receive_takes_a_group_and_then_the_next)
 {
-    RIG(rig);
     lbx_box box = ordered(rig);
 
     put(rig, box, "g1m1 g2m1 g1m2 g1m3");
@@ -50,9 +49,8 @@ two_leased(struct rig *rig, struct rig_got got[2])
     return box;
 }
 
-TEST_CITING("GROUP-2", a_group_opens_when_all_of_it_is_settled)
+RIG_TEST("GROUP-2", a_group_opens_when_all_of_it_is_settled)
 {
-    RIG(rig);
     struct rig_got got[2];
     lbx_box box = two_leased(rig, got);
 
@@ -64,9 +62,8 @@ TEST_CITING("GROUP-2", a_group_opens_when_all_of_it_is_settled)
     CHECK_STR("g1m3", rig_received(rig, box, 10, 30 * S));
 }
 
-TEST_CITING("GROUP-2", the_second_settled_first_does_not_open_the_group)
+RIG_TEST("GROUP-2", the_second_settled_first_does_not_open_the_group)
 {
-    RIG(rig);
     struct rig_got got[2];
     lbx_box box = two_leased(rig, got);
 
@@ -77,9 +74,8 @@ TEST_CITING("GROUP-2", the_second_settled_first_does_not_open_the_group)
 }
 
 /* SQS: the back of the rotation. */
-TEST(a_group_that_comes_back_stands_last)
+RIG_TEST("", a_group_that_comes_back_stands_last)
 {
-    RIG(rig);
     lbx_box box = ordered(rig);
 
     put(rig, box, "g1m1 g2m1");
@@ -107,9 +103,8 @@ TEST(what_is_before_an_extended_letter_comes_again)
 }
 
 /* SQS (floci#2104). */
-TEST(a_delayed_letter_does_not_hold_up_an_older_one)
+RIG_TEST("", a_delayed_letter_does_not_hold_up_an_older_one)
 {
-    RIG(rig);
     const lbx_parcel late = {.body = "late",
                              .body_bytes = 4,
                              .group = "g1",
@@ -127,9 +122,8 @@ TEST(a_delayed_letter_does_not_hold_up_an_older_one)
     CHECK_STR("late g1m3", rig_received(rig, box, 10, S));
 }
 
-TEST_CITING("RSEND-1 GROUP-3", a_duplicate_returns_the_first_for_five_minutes)
+RIG_TEST("RSEND-1 GROUP-3", a_duplicate_returns_the_first_for_five_minutes)
 {
-    RIG(rig);
     lbx_sent_letter first;
     lbx_box box = ordered(rig);
 
@@ -151,9 +145,8 @@ TEST_CITING("RSEND-1 GROUP-3", a_duplicate_returns_the_first_for_five_minutes)
 }
 
 /* SQS: the scope; and a change of it forgets nothing. */
-TEST_CITING("RSEND-1", duplicates_are_looked_for_in_their_scope)
+RIG_TEST("RSEND-1", duplicates_are_looked_for_in_their_scope)
 {
-    RIG(rig);
     lbx_box_options options = lbx_box_options_preset(LBX_BOX_PRESET_SQS_FIFO);
     lbx_box box = ordered(rig);
 
@@ -171,9 +164,8 @@ TEST_CITING("RSEND-1", duplicates_are_looked_for_in_their_scope)
 }
 
 /* SQS: purging forgets them too. */
-TEST(a_purge_forgets_duplicates)
+RIG_TEST("", a_purge_forgets_duplicates)
 {
-    RIG(rig);
     lbx_box box = ordered(rig);
 
     CHECK_OK(rig_send_in(rig, box, "a", "g1", "x"));
@@ -184,9 +176,8 @@ TEST(a_purge_forgets_duplicates)
 }
 
 /* SQS. */
-TEST(an_attempt_is_repeated_until_something_is_settled)
+RIG_TEST("", an_attempt_is_repeated_until_something_is_settled)
 {
-    RIG(rig);
     struct rig_got got[2];
     lbx_box box = ordered(rig);
 
@@ -210,9 +201,8 @@ TEST(an_attempt_is_repeated_until_something_is_settled)
 
 /* A receive that waits for several goes on after its first letters: the same
  * attempt would give it those again. */
-TEST(an_attempt_that_waits_for_more_gets_others)
+RIG_TEST("", an_attempt_that_waits_for_more_gets_others)
 {
-    RIG(rig);
     lbx_box box = ordered(rig);
 
     put(rig, box, "g1m1 g2m1");
@@ -223,9 +213,8 @@ TEST(an_attempt_that_waits_for_more_gets_others)
     CHECK_STR("g2m1", rig->got[0].body);
 }
 
-TEST_CITING("RSETTLE-2", a_lease_that_is_over_cannot_be_settled)
+RIG_TEST("RSETTLE-2", a_lease_that_is_over_cannot_be_settled)
 {
-    RIG(rig);
     lbx_box box = ordered(rig);
 
     put(rig, box, "g1m1");
@@ -237,9 +226,8 @@ TEST_CITING("RSETTLE-2", a_lease_that_is_over_cannot_be_settled)
 
 /* SQS: no error, simply no letters; one that is settled makes another
  * possible. */
-TEST(a_fifo_box_with_all_leased_that_may_be_is_empty)
+RIG_TEST("", a_fifo_box_with_all_leased_that_may_be_is_empty)
 {
-    RIG(rig);
     lbx_box_options options = lbx_box_options_preset(LBX_BOX_PRESET_SQS_FIFO);
     int64_t due;
     lbx_box box;
@@ -255,9 +243,8 @@ TEST(a_fifo_box_with_all_leased_that_may_be_is_empty)
 }
 
 /* Retention may end a leased letter before its lease ends. */
-TEST(a_receive_that_waits_for_a_lease_is_due_when_retention_frees_one)
+RIG_TEST("", a_receive_that_waits_for_a_lease_is_due_when_retention_frees_one)
 {
-    RIG(rig);
     lbx_box_options options = lbx_box_options_preset(LBX_BOX_PRESET_SQS_FIFO);
     int64_t due;
     lbx_box box;
@@ -277,9 +264,8 @@ TEST(a_receive_that_waits_for_a_lease_is_due_when_retention_frees_one)
 }
 
 /* The same for the letter that another of its group waits for. */
-TEST(a_receive_is_due_when_retention_frees_a_group)
+RIG_TEST("", a_receive_is_due_when_retention_frees_a_group)
 {
-    RIG(rig);
     lbx_box_options options = lbx_box_options_preset(LBX_BOX_PRESET_SQS_FIFO);
     int64_t due;
     lbx_box box;
@@ -297,9 +283,8 @@ TEST(a_receive_is_due_when_retention_frees_a_group)
 }
 
 /* Groups may be as many as letters: they go with the last of these. */
-TEST(groups_leave_nothing_behind)
+RIG_TEST("", groups_leave_nothing_behind)
 {
-    RIG(rig);
     lbx_box box = ordered(rig);
 
     for (int i = 0; i < 20; i++) {
@@ -317,9 +302,8 @@ TEST(groups_leave_nothing_behind)
 
 /* SQS: id and group stay, the id of a duplicate becomes the letter's
  * own, and what was behind it goes on. */
-TEST_CITING("DEADLET-1 DEADLET-4 GROUP-1", a_dead_letter_keeps_its_group)
+RIG_TEST("DEADLET-1 DEADLET-4 GROUP-1", a_dead_letter_keeps_its_group)
 {
-    RIG(rig);
     lbx_box_options options = lbx_box_options_preset(LBX_BOX_PRESET_SQS_FIFO);
     struct rig_got first;
     lbx_box dead = rig_create(rig, "dead.fifo", &options);

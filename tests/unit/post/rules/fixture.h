@@ -57,6 +57,17 @@ struct rig {
 #define RIG(name)                                                              \
     __attribute__((cleanup(rig_free))) struct rig *name = rig_new_in(NULL)
 
+/* A test with a rig, `rig`. */
+#define RIG_TEST(behaviours, name)                                             \
+    static void name##_in(struct rig *rig);                                    \
+    TEST_CITING(behaviours, name)                                              \
+    {                                                                          \
+        RIG(rig);                                                              \
+                                                                               \
+        name##_in(rig);                                                        \
+    }                                                                          \
+    static void name##_in(struct rig *rig)
+
 struct rig *rig_new_in(const lbx_allocator *allocator);
 void rig_free(struct rig **rig);
 void rig_pass(struct rig *rig, int64_t ns);

@@ -5,9 +5,8 @@
 
 #include <string.h>
 
-TEST(letters_come_in_the_order_they_were_sent)
+RIG_TEST("", letters_come_in_the_order_they_were_sent)
 {
-    RIG(rig);
     lbx_box box = rig_create(rig, "box", NULL);
 
     rig_send_each(rig, box, "abc");
@@ -21,9 +20,8 @@ TEST(letters_come_in_the_order_they_were_sent)
 }
 
 /* ADR 13.3: this is where the speed is. */
-TEST(a_fresh_letter_has_one_row)
+RIG_TEST("", a_fresh_letter_has_one_row)
 {
-    RIG(rig);
     lbx_box box = rig_create(rig, "box", NULL);
 
     CHECK_OK(rig_send(rig, box, "a"));
@@ -36,9 +34,8 @@ TEST(a_fresh_letter_has_one_row)
         CHECK_INT(0, lbx__memory_rows(rig->storage, (lbx__table)table));
 }
 
-TEST_CITING("DRIVER-4", a_lease_ends_at_its_very_moment)
+RIG_TEST("DRIVER-4", a_lease_ends_at_its_very_moment)
 {
-    RIG(rig);
     lbx_box box = rig_create(rig, "box", NULL);
     int64_t due;
 
@@ -53,9 +50,8 @@ TEST_CITING("DRIVER-4", a_lease_ends_at_its_very_moment)
     CHECK_INT(2, rig->got[0].deliveries);
 }
 
-TEST_CITING("DRIVER-4", a_delayed_letter_is_not_early)
+RIG_TEST("DRIVER-4", a_delayed_letter_is_not_early)
 {
-    RIG(rig);
     const lbx_parcel late = {
         .body = "late", .body_bytes = 4, .delay_ns = 5 * S};
     lbx_box box = rig_create(rig, "box", NULL);
@@ -72,9 +68,8 @@ TEST_CITING("DRIVER-4", a_delayed_letter_is_not_early)
 }
 
 /* SQS: delivered, counted, and visible again at once. */
-TEST(a_lease_of_no_time_delivers_once_per_receive)
+RIG_TEST("", a_lease_of_no_time_delivers_once_per_receive)
 {
-    RIG(rig);
     lbx_box box = rig_create(rig, "box", NULL);
 
     rig_send_each(rig, box, "ab");
@@ -103,9 +98,8 @@ TEST(what_comes_back_goes_last_or_keeps_its_position)
     }
 }
 
-TEST_CITING("DRIVER-5", undo_leaves_no_trace_but_the_receipt)
+RIG_TEST("DRIVER-5", undo_leaves_no_trace_but_the_receipt)
 {
-    RIG(rig);
     struct rig_got first;
     lbx_box box = rig_create(rig, "box", NULL);
 
@@ -123,9 +117,8 @@ TEST_CITING("DRIVER-5", undo_leaves_no_trace_but_the_receipt)
     CHECK(memcmp(first.receipt, rig->got[0].receipt, first.receipt_bytes) != 0);
 }
 
-TEST_CITING("DRIVER-5", a_letter_that_cannot_be_delivered_is_as_it_was)
+RIG_TEST("DRIVER-5", a_letter_that_cannot_be_delivered_is_as_it_was)
 {
-    RIG(rig);
     lbx_box box = rig_create(rig, "box", NULL);
 
     rig_send_each(rig, box, "ab");
@@ -142,9 +135,8 @@ TEST_CITING("DRIVER-5", a_letter_that_cannot_be_delivered_is_as_it_was)
 
 /* SQS: measured from the send; leased letters too; a change counts for
  * letters that are there. */
-TEST(letters_end_with_their_retention)
+RIG_TEST("", letters_end_with_their_retention)
 {
-    RIG(rig);
     lbx_box_options options = LBX_BOX_OPTIONS_INIT;
     struct rig_got leased;
     lbx_box box;
@@ -169,9 +161,8 @@ TEST(letters_end_with_their_retention)
     CHECK_INT(-1, rig_counts(rig, box).oldest_ns);
 }
 
-TEST(a_full_box_refuses_and_counts_all_that_is_inside)
+RIG_TEST("", a_full_box_refuses_and_counts_all_that_is_inside)
 {
-    RIG(rig);
     lbx_box_options options = LBX_BOX_OPTIONS_INIT;
     lbx_box box;
 
@@ -188,9 +179,8 @@ TEST(a_full_box_refuses_and_counts_all_that_is_inside)
 }
 
 /* SQS: OverLimit. */
-TEST(no_more_are_leased_than_may_be)
+RIG_TEST("", no_more_are_leased_than_may_be)
 {
-    RIG(rig);
     lbx_box_options options = LBX_BOX_OPTIONS_INIT;
     lbx_box box;
 
@@ -205,9 +195,8 @@ TEST(no_more_are_leased_than_may_be)
     CHECK_INT(2, rig_receive(rig, box, 10, 30 * S));
 }
 
-TEST(a_token_sends_once_in_five_minutes)
+RIG_TEST("", a_token_sends_once_in_five_minutes)
 {
-    RIG(rig);
     const lbx_parcel parcel = {.body = "a", .body_bytes = 1, .token = "once"};
     lbx_sent_letter first;
     lbx_box box = rig_create(rig, "box", NULL);
@@ -229,9 +218,8 @@ TEST(a_token_sends_once_in_five_minutes)
 }
 
 /* Tokens that are too old to matter are removed as sends go on. */
-TEST(tokens_do_not_pile_up)
+RIG_TEST("", tokens_do_not_pile_up)
 {
-    RIG(rig);
     lbx_box box = rig_create(rig, "box", NULL);
 
     for (int i = 0; i < 1000; i++) {
@@ -247,9 +235,8 @@ TEST(tokens_do_not_pile_up)
 }
 
 /* Also in a box that gets no more tokens, and by what is attached. */
-TEST(tokens_go_with_sends_that_have_none)
+RIG_TEST("", tokens_go_with_sends_that_have_none)
 {
-    RIG(rig);
     const lbx_parcel parcel = {.body = "", .token = "t"};
     lbx_box box = rig_create(rig, "box", NULL);
     lbx_box other = rig_create(rig, "other", NULL);
@@ -262,9 +249,8 @@ TEST(tokens_go_with_sends_that_have_none)
     CHECK_INT(0, lbx__memory_rows(rig->storage, LBX__SEEN_DUE));
 }
 
-TEST(everything_of_a_parcel_comes_back)
+RIG_TEST("", everything_of_a_parcel_comes_back)
 {
-    RIG(rig);
     const lbx_attribute attributes[] = {
         {"n", LBX_ATTRIBUTE_NUMBER, "float", "1.5", 3},
         {"e", LBX_ATTRIBUTE_STRING, NULL, "", 0},

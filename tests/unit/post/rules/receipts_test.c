@@ -14,9 +14,8 @@ one_leased(struct rig *rig, const lbx_box_options *options)
     return box;
 }
 
-TEST_CITING("RSETTLE-1 RSETTLE-2", only_the_latest_receipt_changes_anything)
+RIG_TEST("RSETTLE-1 RSETTLE-2", only_the_latest_receipt_changes_anything)
 {
-    RIG(rig);
     lbx_box_options options = lbx_box_options_preset(LBX_BOX_PRESET_SQS);
     lbx_box box = one_leased(rig, &options);
     struct rig_got old = rig->got[0], new;
@@ -61,9 +60,8 @@ TEST_CITING("R-30", an_overdue_lease_can_be_settled_unless_strict)
     }
 }
 
-TEST_CITING("R-31 RSETTLE-2", acknowledging_twice_is_gone)
+RIG_TEST("R-31 RSETTLE-2", acknowledging_twice_is_gone)
 {
-    RIG(rig);
     lbx_box box = one_leased(rig, NULL);
 
     CHECK_OK(rig_ack(rig, box, &rig->got[0]));
@@ -71,9 +69,8 @@ TEST_CITING("R-31 RSETTLE-2", acknowledging_twice_is_gone)
     CHECK_STATUS(LBX_GONE, rig_nack(rig, box, &rig->got[0], 0));
 }
 
-TEST_CITING("RSETTLE-2", receipts_that_are_not_of_this_box_are_invalid)
+RIG_TEST("RSETTLE-2", receipts_that_are_not_of_this_box_are_invalid)
 {
-    RIG(rig);
     lbx_box box = one_leased(rig, NULL), other, again;
     struct rig_got got = rig->got[0], forged = got;
     lbx__receipt receipt = lbx__receipt_unpack(got.receipt);
@@ -100,9 +97,8 @@ TEST_CITING("RSETTLE-2", receipts_that_are_not_of_this_box_are_invalid)
     CHECK_STATUS(LBX_INVALID, rig_ack(rig, again, &got));
 }
 
-TEST_CITING("RSETTLE-2", receipts_of_an_earlier_era_are_expired)
+RIG_TEST("RSETTLE-2", receipts_of_an_earlier_era_are_expired)
 {
-    RIG(rig);
     lbx_box box = one_leased(rig, NULL);
 
     CHECK_OK(lbx__rules_new_era(rig->rules));
@@ -113,9 +109,8 @@ TEST_CITING("RSETTLE-2", receipts_of_an_earlier_era_are_expired)
     CHECK_OK(rig_ack(rig, box, &rig->got[0]));
 }
 
-TEST_CITING("RSETTLE-3", extensions_end_with_the_limit_from_the_receive_on)
+RIG_TEST("RSETTLE-3", extensions_end_with_the_limit_from_the_receive_on)
 {
-    RIG(rig);
     lbx_box_options options = lbx_box_options_preset(LBX_BOX_PRESET_SQS);
     const int64_t max = options.limits.max_lease_ns;
     lbx_box box = one_leased(rig, &options);
@@ -130,9 +125,8 @@ TEST_CITING("RSETTLE-3", extensions_end_with_the_limit_from_the_receive_on)
 }
 
 /* So that a waiting receive gets it. */
-TEST_CITING("RSETTLE-3", extending_by_nothing_gives_the_letter_back)
+RIG_TEST("RSETTLE-3", extending_by_nothing_gives_the_letter_back)
 {
-    RIG(rig);
     lbx_box box = one_leased(rig, NULL);
 
     rig->changes = 0;
@@ -143,9 +137,8 @@ TEST_CITING("RSETTLE-3", extending_by_nothing_gives_the_letter_back)
     CHECK_INT(1, rig_receive(rig, box, 1, S));
 }
 
-TEST(a_nacked_letter_waits_for_its_delay)
+RIG_TEST("", a_nacked_letter_waits_for_its_delay)
 {
-    RIG(rig);
     lbx_box box = one_leased(rig, NULL);
 
     CHECK_OK(rig_nack(rig, box, &rig->got[0], 7 * S));
@@ -205,9 +198,8 @@ no_space(lbx__storage *storage, const lbx__row_size *sizes, size_t count,
     return growth == LBX__GROWS ? LBX_NO_SPACE : LBX_OK;
 }
 
-TEST_CITING("DRIVER-3 RSETTLE-4", a_reply_that_finds_the_disk_full_was_not_sent)
+RIG_TEST("DRIVER-3 RSETTLE-4", a_reply_that_finds_the_disk_full_was_not_sent)
 {
-    RIG(rig);
     lbx_box box = one_leased(rig, NULL), to[2];
     struct rig_got got = rig->got[0];
     lbx_sent_letter sent[2];
@@ -221,9 +213,8 @@ TEST_CITING("DRIVER-3 RSETTLE-4", a_reply_that_finds_the_disk_full_was_not_sent)
     CHECK_INT(1, rig_counts(rig, box).leased);
 }
 
-TEST_CITING("DRIVER-3", a_reply_and_its_acknowledgement_are_one_step)
+RIG_TEST("DRIVER-3", a_reply_and_its_acknowledgement_are_one_step)
 {
-    RIG(rig);
     lbx_box_options small = LBX_BOX_OPTIONS_INIT;
     lbx_box box = one_leased(rig, NULL), to[2];
     lbx_sent_letter sent[2];
@@ -246,9 +237,8 @@ TEST_CITING("DRIVER-3", a_reply_and_its_acknowledgement_are_one_step)
     CHECK_INT(1, rig_counts(rig, to[0]).ready);
 }
 
-TEST_CITING("DRIVER-3", a_reply_to_a_box_that_is_gone_settles_nothing)
+RIG_TEST("DRIVER-3", a_reply_to_a_box_that_is_gone_settles_nothing)
 {
-    RIG(rig);
     lbx_box box = one_leased(rig, NULL), to;
     struct rig_got got = rig->got[0];
     lbx_sent_letter sent;
@@ -259,9 +249,8 @@ TEST_CITING("DRIVER-3", a_reply_to_a_box_that_is_gone_settles_nothing)
     CHECK_INT(1, rig_counts(rig, box).leased);
 }
 
-TEST(two_replies_need_capacity_for_two)
+RIG_TEST("", two_replies_need_capacity_for_two)
 {
-    RIG(rig);
     lbx_box_options small = LBX_BOX_OPTIONS_INIT;
     lbx_box box = one_leased(rig, NULL), to[2];
     struct rig_got got = rig->got[0];
@@ -275,9 +264,8 @@ TEST(two_replies_need_capacity_for_two)
 }
 
 /* RSEND-1 within one settle. */
-TEST(the_same_token_in_both_attachments_sends_once)
+RIG_TEST("", the_same_token_in_both_attachments_sends_once)
 {
-    RIG(rig);
     static const lbx_parcel replies[2] = {
         {.body = "one", .body_bytes = 3, .token = "t"},
         {.body = "two", .body_bytes = 3, .token = "t"}};
@@ -295,9 +283,8 @@ TEST(the_same_token_in_both_attachments_sends_once)
 }
 
 /* A duplicate takes no capacity from the one after it, and is not sent. */
-TEST(an_attachment_that_is_a_duplicate_leaves_capacity_to_the_next)
+RIG_TEST("", an_attachment_that_is_a_duplicate_leaves_capacity_to_the_next)
 {
-    RIG(rig);
     static const lbx_parcel replies[2] = {
         {.body = "one", .body_bytes = 3, .token = "t"},
         {.body = "two", .body_bytes = 3}};
