@@ -3,6 +3,7 @@
 #include "courier/courier.h"
 
 #include "fixture.h"
+#include "support/local_post.h"
 #include "support/threads.h"
 #include "support/torture.h"
 #include <letterbox/testing.h>
@@ -28,76 +29,72 @@ check_refused(struct fixture *fx, lbx_status expected, const char *words)
         FAIL("%s", fault.text);
 }
 
-TEST(a_courier_that_cannot_work_is_not_made)
+COURIER_TEST("", a_courier_that_cannot_work_is_not_made, fixture_open(fx))
 {
     lbx_postbox_options options = LBX_POSTBOX_OPTIONS_INIT;
     lbx_postbox *sender, *same, *fleeting;
-    FIXTURE(fx);
     lbx_fault fault;
 
-    fixture_open(&fx);
-    fx.options.size_bytes = 0;
-    check_refused(&fx, LBX_INVALID, "LBX_COURIER_OPTIONS_INIT");
-    fx.options.size_bytes = sizeof(lbx_courier_options);
-    fx.options.fault = &fault;
-    CHECK_STATUS(LBX_INVALID, lbx_courier_create(&fx.options, NULL));
+    fx->options.size_bytes = 0;
+    check_refused(fx, LBX_INVALID, "LBX_COURIER_OPTIONS_INIT");
+    fx->options.size_bytes = sizeof(lbx_courier_options);
+    fx->options.fault = &fault;
+    CHECK_STATUS(LBX_INVALID, lbx_courier_create(&fx->options, NULL));
     CHECK(strstr(fault.text, "ret is NULL"));
-    fx.options.lease_ns = 0;
-    check_refused(&fx, LBX_INVALID, "lease_ns");
-    fx.options.lease_ns = LBX_SECOND;
+    fx->options.lease_ns = 0;
+    check_refused(fx, LBX_INVALID, "lease_ns");
+    fx->options.lease_ns = LBX_SECOND;
 
     options.send_only = true;
     CHECK_OK(
-        lbx_postbox_open_in(&fx.store.base, "requests", &options, &sender));
-    fx.options.postbox = sender;
-    check_refused(&fx, LBX_UNSUPPORTED, "requests was opened as send_only");
-    fx.options.postbox = fx.requests;
-    fx.options.dead_letters.postbox = sender; // the same box all the same
-    check_refused(&fx, LBX_INVALID, "box requests itself");
+        lbx_postbox_open_in(&fx->store.base, "requests", &options, &sender));
+    fx->options.postbox = sender;
+    check_refused(fx, LBX_UNSUPPORTED, "requests was opened as send_only");
+    fx->options.postbox = fx->requests;
+    fx->options.dead_letters.postbox = sender; // the same box all the same
+    check_refused(fx, LBX_INVALID, "box requests itself");
     lbx_postbox_unref(sender);
 
-    CHECK_OK(lbx_postbox_open_in(&fx.store.base, "dead", NULL, &fleeting));
+    CHECK_OK(lbx_postbox_open_in(&fx->store.base, "dead", NULL, &fleeting));
     lbx_postbox_close(fleeting);
-    fx.options.dead_letters.postbox = fleeting;
-    check_refused(&fx, LBX_CLOSED, "dead_letters.postbox dead is closed");
+    fx->options.dead_letters.postbox = fleeting;
+    check_refused(fx, LBX_CLOSED, "dead_letters.postbox dead is closed");
     lbx_postbox_unref(fleeting);
-    fx.options.dead_letters.postbox = NULL;
+    fx->options.dead_letters.postbox = NULL;
 
-    CHECK_OK(lbx_postbox_open_in(&fx.store.base, "requests", NULL, &same));
+    CHECK_OK(lbx_postbox_open_in(&fx->store.base, "requests", NULL, &same));
     lbx_postbox_close(same);
-    fx.options.postbox = same;
-    check_refused(&fx, LBX_CLOSED, "requests is closed");
+    fx->options.postbox = same;
+    check_refused(fx, LBX_CLOSED, "requests is closed");
     lbx_postbox_unref(same);
 }
 
 /* Options by which every receive would fail, or be in vain. */
-TEST(a_courier_keeps_to_the_limits_of_its_box)
+COURIER_TEST("", a_courier_keeps_to_the_limits_of_its_box, fixture_open(fx))
 {
     lbx_postbox_options options = LBX_POSTBOX_OPTIONS_INIT;
     lbx_box_options box = LBX_BOX_OPTIONS_INIT;
-    FIXTURE(fx);
     lbx_postbox *fake;
 
-    fixture_open(&fx);
     box.lease_ns = 0;
     options.box = &box;
     CHECK_OK(lbx_fake_postbox_create(&options, &fake));
-    fx.options.postbox = fake;
-    fx.options.lease_ns = LBX_DEFAULT;
-    check_refused(&fx, LBX_INVALID, "lease_ns is LBX_DEFAULT");
+    fx->options.postbox = fake;
+    fx->options.lease_ns = LBX_DEFAULT;
+    check_refused(fx, LBX_INVALID, "lease_ns is LBX_DEFAULT");
     lbx_postbox_unref(fake);
     box = lbx_box_options_preset(LBX_BOX_PRESET_SQS);
     CHECK_OK(lbx_fake_postbox_create(&options, &fake));
-    fx.options.postbox = fake;
-    fx.options.lease_ns = box.limits.max_lease_ns + 1;
-    check_refused(&fx, LBX_INVALID, "limits.max_lease_ns");
-    fx.options.lease_ns = box.limits.max_lease_ns;
-    fx.options.wait_ns = -1;
-    check_refused(&fx, LBX_INVALID, "limits.max_wait_ns");
-    fx.options.wait_ns = 21 * LBX_SECOND;
-    check_refused(&fx, LBX_INVALID, "limits.max_wait_ns");
-    fx.options.wait_ns = LBX_DEFAULT;
-    CHECK_OK(lbx_courier_create(&fx.options, &fx.courier));
+    fx->options.postbox = fake;
+    fx->options.lease_ns = box.limits.max_lease_ns + 1;
+    check_refused(fx, LBX_INVALID, "limits.max_lease_ns");
+    fx->options.lease_ns = box.limits.max_lease_ns;
+    fx->options.wait_ns = -1;
+    check_refused(fx, LBX_INVALID, "limits.max_wait_ns");
+    fx->options.wait_ns = 21 * LBX_SECOND;
+    check_refused(fx, LBX_INVALID, "limits.max_wait_ns");
+    fx->options.wait_ns = LBX_DEFAULT;
+    CHECK_OK(lbx_courier_create(&fx->options, &fx->courier));
     lbx_postbox_unref(fake);
 }
 
@@ -261,7 +258,8 @@ bark(void *context, int64_t silent_ns)
 }
 
 /* Else a courier that waits for letters would be reported as stuck. */
-TEST(the_watchdog_must_be_more_patient_than_a_receive)
+COURIER_TEST("", the_watchdog_must_be_more_patient_than_a_receive,
+             fixture_open(fx))
 {
     static const struct {
         int64_t wait_ns;
@@ -277,28 +275,25 @@ TEST(the_watchdog_must_be_more_patient_than_a_receive)
     };
     lbx_postbox_options options = LBX_POSTBOX_OPTIONS_INIT;
     lbx_box_options box = LBX_BOX_OPTIONS_INIT;
-    FIXTURE(fx);
-    lbx_postbox *fake;
+    LOCAL_POSTBOX(fake);
 
-    fixture_open(&fx);
     box.wait_ns = 5 * LBX_SECOND;
     options.box = &box;
     CHECK_OK(lbx_fake_postbox_create(&options, &fake));
-    fx.options.postbox = fake;
-    fx.options.stuck = bark;
+    fx->options.postbox = fake;
+    fx->options.stuck = bark;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         lbx_courier *courier;
 
-        fx.options.wait_ns = rows[i].wait_ns;
-        fx.options.watchdog_ns = rows[i].watchdog_ns;
+        fx->options.wait_ns = rows[i].wait_ns;
+        fx->options.watchdog_ns = rows[i].watchdog_ns;
         if (rows[i].is_refused) {
-            check_refused(&fx, LBX_INVALID, "watchdog_ns");
+            check_refused(fx, LBX_INVALID, "watchdog_ns");
         } else {
-            CHECK_OK(lbx_courier_create(&fx.options, &courier));
+            CHECK_OK(lbx_courier_create(&fx->options, &courier));
             lbx_courier_destroy(courier);
         }
     }
-    lbx_postbox_unref(fake);
 }
 
 /* Checks by hand, as the watchdog's thread does. */

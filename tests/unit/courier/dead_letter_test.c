@@ -4,6 +4,7 @@
 
 #include <letterbox/compat/wink.h>
 
+#include "support/local_post.h"
 #include "support/torture.h"
 
 #include <letterbox/post.h>
@@ -104,7 +105,7 @@ send_order(const struct shop *shop)
     };
     static const lbx_routes_entry table[] = {{"letterbox.Result", "results"}};
     lbx_draft draft = lbx_draft_of_bytes(bytes, sizeof(bytes));
-    lbx_routes *routes;
+    LOCAL_ROUTES(routes);
 
     CHECK_OK(lbx_routes_create(table, 1, "rest", NULL, &routes));
     draft.type_name = "shop.Order";
@@ -115,7 +116,6 @@ send_order(const struct shop *shop)
     draft.in_reply_to = "another";
     draft.group = "customer-7";
     CHECK_OK(lbx_postbox_send_draft(shop->orders, &draft, NULL));
-    lbx_routes_unref(routes);
 }
 
 static void
@@ -182,7 +182,7 @@ kill_once(struct torture *memory, void *context)
 {
     const lbx_allocator allocator = torture_allocator(memory);
     const struct shop *shop = context;
-    lbx_letter *letter;
+    LOCAL_LETTER(letter);
 
     send_order(shop);
     if (kill_with(shop, &allocator) == LBX_OK && memory->failures == 0) {
@@ -193,7 +193,6 @@ kill_once(struct torture *memory, void *context)
         letter = take(shop->orders);
     }
     CHECK_OK(lbx_letter_acknowledge(letter));
-    lbx_letter_destroy(letter);
 }
 
 TEST(a_letter_is_put_aside_wholly_or_not_at_all)
@@ -353,7 +352,7 @@ TEST_CITING("R-44", in_one_store_the_way_back_is_one_step)
 {
     struct fate fate = {.at = 1};
     FIXTURE(fx);
-    lbx_letter *letter = dead_letter_of(&fx);
+    LOCAL_LETTER(letter) = dead_letter_of(&fx);
 
     fixture_before(&fx, strike, &fate);
     CHECK_STATUS(LBX_UNREACHABLE,
@@ -364,7 +363,6 @@ TEST_CITING("R-44", in_one_store_the_way_back_is_one_step)
     CHECK_INT(2, fate.calls);
     CHECK_COUNTS(&fx, "requests", 1, 0, 0);
     CHECK_COUNTS(&fx, "dead", 0, 0, 0);
-    lbx_letter_destroy(letter);
 }
 
 TEST_CITING("R-44", between_two_stores_it_is_sent_first_and_once)

@@ -5,6 +5,7 @@
 #include <letterbox/compat/wink.h>
 
 #include "base/clock.h"
+#include "support/local_post.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -35,7 +36,8 @@ record_in(lbx_letter *letter)
     return record;
 }
 
-TEST_CITING("W-25 R-44", the_fifth_failure_puts_a_letter_aside_with_all_of_it)
+COURIER_TEST("W-25 R-44", the_fifth_failure_puts_a_letter_aside_with_all_of_it,
+             open_with_policy(fx, 5))
 {
     lbx_wink_request request = lbx_wink_request_of("{\"order\":1}");
     lbx_draft draft = lbx_draft_of_message(lbx_wink_request_type(), &request);
@@ -43,30 +45,28 @@ TEST_CITING("W-25 R-44", the_fifth_failure_puts_a_letter_aside_with_all_of_it)
     const lbx_wink_result *result;
     const int64_t before = lbx__clock_wall_ms();
     lbx_letter *letter;
-    FIXTURE(fx);
     int64_t first_ms;
     void *message;
 
-    open_with_policy(&fx, 5);
-    first_ms = test_clock_now(&fx.time) / LBX_MS;
-    draft.routes = fx.routes;
+    first_ms = test_clock_now(&fx->time) / LBX_MS;
+    draft.routes = fx->routes;
     draft.trace = "trace-1";
-    fixture_send_draft(&fx, draft);
+    fixture_send_draft(fx, draft);
     for (int i = 1; i <= 4; i++) {
-        fixture_run(&fx, 1);
-        CHECK_COUNTS(&fx, "requests", 0, 0, 1);
-        CHECK_COUNTS(&fx, "dead", 0, 0, 0);
-        CHECK_COUNTS(&fx, "answers", 0, 0, 0); // no error reply yet
-        fixture_advance(&fx, 900 * LBX_SECOND);
+        fixture_run(fx, 1);
+        CHECK_COUNTS(fx, "requests", 0, 0, 1);
+        CHECK_COUNTS(fx, "dead", 0, 0, 0);
+        CHECK_COUNTS(fx, "answers", 0, 0, 0); // no error reply yet
+        fixture_advance(fx, 900 * LBX_SECOND);
     }
-    fixture_run(&fx, 1);
-    CHECK_COUNTS(&fx, "requests", 0, 0, 0);
-    CHECK_COUNTS(&fx, "dead", 1, 0, 0);
-    CHECK_INT(1, fixture_stats(&fx)->dead_letters);
-    CHECK_INT(4, fixture_stats(&fx)->returned);
-    CHECK_INT(1, fixture_stats(&fx)->acknowledged);
+    fixture_run(fx, 1);
+    CHECK_COUNTS(fx, "requests", 0, 0, 0);
+    CHECK_COUNTS(fx, "dead", 1, 0, 0);
+    CHECK_INT(1, fixture_stats(fx)->dead_letters);
+    CHECK_INT(4, fixture_stats(fx)->returned);
+    CHECK_INT(1, fixture_stats(fx)->acknowledged);
 
-    letter = fixture_take(fx.dead);
+    letter = fixture_take(fx->dead);
     record = record_in(letter);
     CHECK_STR("requests-1", record->message_id.text);
     CHECK(strstr(record->body, "\"payload\":{\"order\":1}") != NULL);
@@ -83,7 +83,7 @@ TEST_CITING("W-25 R-44", the_fifth_failure_puts_a_letter_aside_with_all_of_it)
     CHECK_STR("trace-1", record->trace_id);
     lbx_letter_destroy(letter);
 
-    letter = fixture_take(fx.answers); // the waiting program gets a reply
+    letter = fixture_take(fx->answers); // the waiting program gets a reply
     CHECK_OK(lbx_letter_message(letter, &message));
     result = message;
     CHECK_STR(request.request_id.text, result->request_id.text);
@@ -92,17 +92,16 @@ TEST_CITING("W-25 R-44", the_fifth_failure_puts_a_letter_aside_with_all_of_it)
     lbx_letter_destroy(letter);
 }
 
-TEST_CITING("R-44", a_letter_of_any_bytes_can_be_put_aside)
+COURIER_TEST("R-44", a_letter_of_any_bytes_can_be_put_aside,
+             open_with_policy(fx, 1))
 {
     static const char bytes[] = {0, (char)0xff, 'x', 0};
     const lbx_dead_letter_record *record;
-    lbx_letter *letter;
-    FIXTURE(fx);
+    LOCAL_LETTER(letter);
 
-    open_with_policy(&fx, 1);
-    fixture_send_draft(&fx, lbx_draft_of_bytes(bytes, sizeof(bytes)));
-    fixture_run(&fx, 1);
-    letter = fixture_take(fx.dead);
+    fixture_send_draft(fx, lbx_draft_of_bytes(bytes, sizeof(bytes)));
+    fixture_run(fx, 1);
+    letter = fixture_take(fx->dead);
     record = record_in(letter);
     CHECK_INT(sizeof(bytes), record->body_bytes);
     CHECK(memcmp(bytes, record->body, sizeof(bytes)) == 0);
@@ -110,7 +109,6 @@ TEST_CITING("R-44", a_letter_of_any_bytes_can_be_put_aside)
     CHECK_PTR(NULL, record->reply_mailbox);
     CHECK_PTR(NULL, record->trace_id);
     CHECK_STR("", record->request_id.text);
-    lbx_letter_destroy(letter);
 }
 
 static lbx_status
@@ -124,8 +122,8 @@ TEST(a_failure_without_words_has_those_of_its_status)
 {
     lbx_status status = LBX_DENIED;
     const lbx_dead_letter_record *record;
-    lbx_letter *letter;
     FIXTURE(fx);
+    LOCAL_LETTER(letter);
 
     open_with_policy(&fx, 1);
     fx.options.handle = fail_plainly;
@@ -135,7 +133,6 @@ TEST(a_failure_without_words_has_those_of_its_status)
     record = record_in(letter);
     CHECK_STR("LBX_DENIED", record->last_error_type);
     CHECK_STR(lbx_status_text(LBX_DENIED), record->last_error);
-    lbx_letter_destroy(letter);
 }
 
 static lbx_status
@@ -186,21 +183,19 @@ fail_noisily(lbx_job *job, void *context)
     return lbx_job_fail(job, LBX_REFUSED, "\xfe", text);
 }
 
-TEST(words_that_are_no_text_or_too_long_are_mended)
+COURIER_TEST("", words_that_are_no_text_or_too_long_are_mended,
+             open_with_policy(fx, 1))
 {
     const lbx_dead_letter_record *record;
-    lbx_letter *letter;
-    FIXTURE(fx);
+    LOCAL_LETTER(letter);
 
-    open_with_policy(&fx, 1);
-    fx.options.handle = fail_noisily;
-    fixture_deliver(&fx, "a book", 1);
-    letter = fixture_take(fx.dead);
+    fx->options.handle = fail_noisily;
+    fixture_deliver(fx, "a book", 1);
+    letter = fixture_take(fx->dead);
     record = record_in(letter);
     CHECK_STR("?", record->last_error_type);
     CHECK_INT(1022, strlen(record->last_error));
     CHECK(strncmp(record->last_error, "a?bxx", 5) == 0);
-    lbx_letter_destroy(letter);
 }
 
 /* ---- Order, and what may go wrong in between ---- */
@@ -297,19 +292,17 @@ expire(lbx_job *job, void *context)
 }
 
 /* Another consumer has it meanwhile: it is never in both boxes. */
-TEST_CITING("R-44", a_letter_that_is_not_ours_any_more_is_not_put_aside)
+COURIER_TEST("R-44", a_letter_that_is_not_ours_any_more_is_not_put_aside,
+             open_with_policy(fx, 1))
 {
-    FIXTURE(fx);
-
-    open_with_policy(&fx, 1);
-    fx.options.handle = expire;
-    fx.options.context = &fx;
-    fixture_deliver(&fx, "a book", 1);
-    CHECK_COUNTS(&fx, "dead", 0, 0, 0);
-    CHECK_COUNTS(&fx, "requests", 1, 0, 0);
-    CHECK_INT(1, fixture_stats(&fx)->lost_leases);
-    CHECK_INT(0, fixture_stats(&fx)->dead_letters);
-    CHECK(!fixture_has_logged(&fx, "it is tried again")); // by another
+    fx->options.handle = expire;
+    fx->options.context = fx;
+    fixture_deliver(fx, "a book", 1);
+    CHECK_COUNTS(fx, "dead", 0, 0, 0);
+    CHECK_COUNTS(fx, "requests", 1, 0, 0);
+    CHECK_INT(1, fixture_stats(fx)->lost_leases);
+    CHECK_INT(0, fixture_stats(fx)->dead_letters);
+    CHECK(!fixture_has_logged(fx, "it is tried again")); // by another
 }
 
 /* ---- Dead letters in another store ---- */
@@ -421,26 +414,25 @@ TEST_CITING("R-44",
 
 /* ---- The other branches ---- */
 
-TEST_CITING("R-44", without_a_policy_the_error_can_be_the_answer)
+COURIER_TEST("R-44", without_a_policy_the_error_can_be_the_answer,
+             fixture_open_with(fx, fail_badly, NULL))
 {
     const lbx_wink_result *result;
     lbx_letter *letter;
-    FIXTURE(fx);
     void *message;
 
-    fixture_open_with(&fx, fail_badly, NULL);
-    fx.options.reply_on_failure = true;
-    fixture_send(&fx, "a book");
-    fixture_send_draft(&fx, lbx_draft_of_text("without routes"));
-    fixture_run(&fx, 2);
-    CHECK_COUNTS(&fx, "requests", 0, 0, 0);
-    letter = fixture_take(fx.answers);
+    fx->options.reply_on_failure = true;
+    fixture_send(fx, "a book");
+    fixture_send_draft(fx, lbx_draft_of_text("without routes"));
+    fixture_run(fx, 2);
+    CHECK_COUNTS(fx, "requests", 0, 0, 0);
+    letter = fixture_take(fx->answers);
     CHECK_OK(lbx_letter_message(letter, &message));
     result = message;
     CHECK_STR("no address", result->error);
     CHECK_STR("requests-1", result->request_id.text); // no request: its own id
     lbx_letter_destroy(letter);
-    CHECK_COUNTS(&fx, "answers", 0, 0, 0);
+    CHECK_COUNTS(fx, "answers", 0, 0, 0);
 }
 
 TEST_CITING("R-44", an_error_that_cannot_be_answered_comes_again)
@@ -527,35 +519,32 @@ refuse(lbx_job *job, void *context)
 
 /* What the record says is about the handler, and a letter without routes lacks
  * no answer. */
-TEST(a_refused_letter_names_the_handler_as_refusing_it)
+COURIER_TEST("", a_refused_letter_names_the_handler_as_refusing_it,
+             open_with_policy(fx, 1))
 {
     const lbx_dead_letter_record *record;
     lbx_letter *letter;
-    FIXTURE(fx);
 
-    open_with_policy(&fx, 1);
-    fx.options.handle = refuse;
-    fixture_send_draft(&fx, lbx_draft_of_text("a book"));
-    fixture_run(&fx, 1);
-    letter = fixture_take(fx.dead);
+    fx->options.handle = refuse;
+    fixture_send_draft(fx, lbx_draft_of_text("a book"));
+    fixture_run(fx, 1);
+    letter = fixture_take(fx->dead);
     record = record_in(letter);
     CHECK_STR("LBX_REFUSED", record->last_error_type);
     CHECK_STR("the handler refused the letter", record->last_error);
     lbx_letter_destroy(letter);
-    CHECK(fixture_has_logged(&fx, "the handler refused the letter"));
-    CHECK(!fixture_has_logged(&fx, "no error reply"));
+    CHECK(fixture_has_logged(fx, "the handler refused the letter"));
+    CHECK(!fixture_has_logged(fx, "no error reply"));
 }
 
-TEST(a_courier_with_a_name_writes_it_before_its_lines)
+COURIER_TEST("", a_courier_with_a_name_writes_it_before_its_lines,
+             open_with_policy(fx, 1))
 {
-    FIXTURE(fx);
-
-    open_with_policy(&fx, 1);
-    fx.options.handle = refuse;
-    fx.options.name = "billing";
-    fixture_send_draft(&fx, lbx_draft_of_text("a book"));
-    fixture_run(&fx, 1);
-    CHECK(fixture_has_logged(&fx, "billing: "));
+    fx->options.handle = refuse;
+    fx->options.name = "billing";
+    fixture_send_draft(fx, lbx_draft_of_text("a book"));
+    fixture_run(fx, 1);
+    CHECK(fixture_has_logged(fx, "billing: "));
 }
 
 static void
@@ -568,34 +557,33 @@ run_on(struct fixture *fx, lbx_postbox *postbox, int64_t receives)
 }
 
 /* It was moved into a box of work, where no handler understands it. */
-TEST_CITING("R-44", a_dead_letter_among_work_is_put_aside_as_it_is)
+COURIER_TEST("R-44", a_dead_letter_among_work_is_put_aside_as_it_is,
+             open_with_policy(fx, 1))
 {
     lbx_letter *letter;
-    FIXTURE(fx);
     lbx_draft draft;
     char record[1024];
 
-    open_with_policy(&fx, 1);
-    fixture_deliver(&fx, "a book", 1);
-    lbx_letter_destroy(fixture_take(fx.answers)); // its error
-    letter = fixture_take(fx.dead);
+    fixture_deliver(fx, "a book", 1);
+    lbx_letter_destroy(fixture_take(fx->answers)); // its error
+    letter = fixture_take(fx->dead);
     snprintf(record, sizeof(record), "%s",
              (const char *)lbx_letter_body(letter, NULL));
     draft = lbx_draft_of_text(record);
     draft.type_name = lbx_letter_type_name(letter);
     draft.routes = lbx_letter_routes(letter);
-    fixture_send_draft(&fx, draft);
+    fixture_send_draft(fx, draft);
     lbx_letter_destroy(letter);
 
-    fx.options.dead_letters.deliveries = 2;
-    run_on(&fx, fx.requests, 1);
-    CHECK_COUNTS(&fx, "requests", 0, 0, 1);
-    CHECK_COUNTS(&fx, "dead", 0, 0, 0);
-    fixture_advance(&fx, 900 * LBX_SECOND);
-    fixture_run(&fx, 1);
-    CHECK_COUNTS(&fx, "requests", 0, 0, 0);
-    CHECK_COUNTS(&fx, "answers", 0, 0, 0); // the error reply was sent before
-    letter = fixture_take(fx.dead);
+    fx->options.dead_letters.deliveries = 2;
+    run_on(fx, fx->requests, 1);
+    CHECK_COUNTS(fx, "requests", 0, 0, 1);
+    CHECK_COUNTS(fx, "dead", 0, 0, 0);
+    fixture_advance(fx, 900 * LBX_SECOND);
+    fixture_run(fx, 1);
+    CHECK_COUNTS(fx, "requests", 0, 0, 0);
+    CHECK_COUNTS(fx, "answers", 0, 0, 0); // the error reply was sent before
+    letter = fixture_take(fx->dead);
     CHECK_STR(record, lbx_letter_body(letter, NULL));
     CHECK_STR("requests-1", record_in(letter)->message_id.text);
     lbx_letter_destroy(letter);
@@ -607,8 +595,8 @@ TEST(letters_of_a_plain_box_can_be_put_aside_into_a_fifo_box)
     lbx_postbox_options options = LBX_POSTBOX_OPTIONS_INIT;
     lbx_box_options box = LBX_BOX_OPTIONS_INIT;
     lbx_box_counts counts = LBX_BOX_COUNTS_INIT;
-    lbx_postbox *dead;
     FIXTURE(fx);
+    LOCAL_POSTBOX(dead);
 
     box.fifo = true;
     options.box = &box;
@@ -620,7 +608,6 @@ TEST(letters_of_a_plain_box_can_be_put_aside_into_a_fifo_box)
     CHECK_INT(2, fixture_stats(&fx)->dead_letters);
     CHECK_OK(lbx_postbox_count(dead, &counts));
     CHECK_INT(2, counts.ready);
-    lbx_postbox_unref(dead);
 }
 
 /* ---- Error replies in a type of the program's own ---- */

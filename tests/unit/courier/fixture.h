@@ -36,6 +36,22 @@ struct fixture {
 #define FIXTURE(name)                                                          \
     __attribute__((cleanup(fixture_close))) struct fixture name
 
+/* A test with a fixture, `fx`, that `open` opens:
+ *
+ *     COURIER_TEST("R-44", a_sentence_about_it, fixture_open(fx))
+ */
+#define COURIER_TEST(behaviours, name, open)                                   \
+    static void name##_in(struct fixture *fx);                                 \
+    TEST_CITING(behaviours, name)                                              \
+    {                                                                          \
+        FIXTURE(fixture);                                                      \
+        struct fixture *fx = &fixture;                                         \
+                                                                               \
+        open;                                                                  \
+        name##_in(fx);                                                         \
+    }                                                                          \
+    static void name##_in(struct fixture *fx)
+
 void fixture_open(struct fixture *fx);
 
 /* The same, with a handler and its context. */

@@ -2,6 +2,7 @@
 /* What is done with a letter, by the status its handler returns. */
 #include "fixture.h"
 
+#include "support/local_post.h"
 #include "support/threads.h"
 
 #include <stdio.h>
@@ -106,7 +107,7 @@ TEST(a_reply_without_a_route_is_logged_with_its_type_and_the_routes)
 {
     static const lbx_routes_entry table[] = {{"shop.Progress", "answers"}};
     lbx_draft draft = lbx_draft_of_text("a book");
-    lbx_routes *routes;
+    LOCAL_ROUTES(routes);
 
     CHECK_OK(lbx_routes_create(table, 1, NULL, NULL, &routes));
     draft.routes = routes;
@@ -120,7 +121,6 @@ TEST(a_reply_without_a_route_is_logged_with_its_type_and_the_routes)
         CHECK(fixture_has_logged(&fx, "shop.Progress"));
         CHECK(directly || fixture_has_logged(&fx, "no route for shop.Result;"));
     }
-    lbx_routes_unref(routes);
 }
 
 /* ---- Answers ---- */
@@ -140,22 +140,22 @@ report(lbx_job *job, void *context)
     return status;
 }
 
-TEST_CITING("W-19 W-20 W-25", progress_then_the_result_then_the_acknowledgement)
+COURIER_TEST("W-19 W-20 W-25",
+             progress_then_the_result_then_the_acknowledgement,
+             fixture_open_with(fx, report, NULL))
 {
-    FIXTURE(fx);
     lbx_letter *letter;
 
-    fixture_open_with(&fx, report, NULL);
-    fixture_deliver(&fx, "a book", 1);
-    CHECK_COUNTS(&fx, "requests", 0, 0, 0);
-    letter = fixture_take(fx.answers);
+    fixture_deliver(fx, "a book", 1);
+    CHECK_COUNTS(fx, "requests", 0, 0, 0);
+    letter = fixture_take(fx->answers);
     CHECK_STR("half", lbx_letter_body(letter, NULL));
     lbx_letter_destroy(letter);
-    letter = fixture_take(fx.answers);
+    letter = fixture_take(fx->answers);
     CHECK_STR("whole", lbx_letter_body(letter, NULL));
     lbx_letter_destroy(letter);
-    CHECK_COUNTS(&fx, "answers", 0, 0, 0);
-    CHECK_INT(1, fixture_stats(&fx)->acknowledged); // once
+    CHECK_COUNTS(fx, "answers", 0, 0, 0);
+    CHECK_INT(1, fixture_stats(fx)->acknowledged); // once
 }
 
 static lbx_status
@@ -167,16 +167,14 @@ answer_whole(lbx_job *job, void *context)
     return lbx_job_reply_and_acknowledge(job, &result);
 }
 
-TEST_CITING("W-20", a_letter_without_routes_is_acknowledged_without_an_answer)
+COURIER_TEST("W-20", a_letter_without_routes_is_acknowledged_without_an_answer,
+             fixture_open_with(fx, answer_whole, NULL))
 {
-    FIXTURE(fx);
-
-    fixture_open_with(&fx, answer_whole, NULL);
-    fixture_send_draft(&fx, lbx_draft_of_text("a book"));
-    fixture_run(&fx, 1);
-    CHECK_COUNTS(&fx, "requests", 0, 0, 0);
-    CHECK_INT(1, fixture_stats(&fx)->acknowledged);
-    CHECK(fixture_has_logged(&fx, "acknowledged without an answer"));
+    fixture_send_draft(fx, lbx_draft_of_text("a book"));
+    fixture_run(fx, 1);
+    CHECK_COUNTS(fx, "requests", 0, 0, 0);
+    CHECK_INT(1, fixture_stats(fx)->acknowledged);
+    CHECK(fixture_has_logged(fx, "acknowledged without an answer"));
 }
 
 /* The box of the answers is full: the reply cannot be attached. */
@@ -266,21 +264,19 @@ give_back_now(lbx_job *job, void *context)
     return LBX_REFUSED;
 }
 
-TEST(a_letter_that_the_handler_has_settled_is_left_alone)
+COURIER_TEST("", a_letter_that_the_handler_has_settled_is_left_alone,
+             fixture_open_with(fx, give_back_now, NULL))
 {
-    FIXTURE(fx);
-
-    fixture_open_with(&fx, give_back_now, NULL);
-    fx.options.dead_letters.postbox = fx.dead;
-    fx.options.dead_letters.deliveries = 1;
-    fixture_deliver(&fx, "a book", 1);
-    CHECK_COUNTS(&fx, "requests", 0, 0, 1);
-    CHECK_COUNTS(&fx, "dead", 0, 0, 0);
-    fixture_advance(&fx,
+    fx->options.dead_letters.postbox = fx->dead;
+    fx->options.dead_letters.deliveries = 1;
+    fixture_deliver(fx, "a book", 1);
+    CHECK_COUNTS(fx, "requests", 0, 0, 1);
+    CHECK_COUNTS(fx, "dead", 0, 0, 0);
+    fixture_advance(fx,
                     5 * LBX_SECOND); // its own delay, not ours
-    CHECK_COUNTS(&fx, "requests", 1, 0, 0);
-    CHECK_INT(0, fixture_stats(&fx)->returned);
-    CHECK_INT(0, fixture_stats(&fx)->acknowledged);
+    CHECK_COUNTS(fx, "requests", 1, 0, 0);
+    CHECK_INT(0, fixture_stats(fx)->returned);
+    CHECK_INT(0, fixture_stats(fx)->acknowledged);
 }
 
 /* ---- Stores that fail ---- */
@@ -448,11 +444,9 @@ done_at_once(lbx_job *job, void *context)
     return LBX_PENDING;
 }
 
-TEST(work_may_be_done_before_its_handler_has_returned)
+COURIER_TEST("", work_may_be_done_before_its_handler_has_returned,
+             fixture_open_with(fx, done_at_once, NULL))
 {
-    FIXTURE(fx);
-
-    fixture_open_with(&fx, done_at_once, NULL);
-    fixture_deliver(&fx, "a book", 1);
-    CHECK_INT(1, fixture_stats(&fx)->returned);
+    fixture_deliver(fx, "a book", 1);
+    CHECK_INT(1, fixture_stats(fx)->returned);
 }

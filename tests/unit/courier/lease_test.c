@@ -192,14 +192,12 @@ settle_and_beat(lbx_job *job, void *context)
     return LBX_OK;
 }
 
-TEST(a_beat_after_settling_extends_nothing)
+COURIER_TEST("", a_beat_after_settling_extends_nothing,
+             fixture_open_with(fx, settle_and_beat, NULL))
 {
-    FIXTURE(fx);
-
-    fixture_open_with(&fx, settle_and_beat, NULL);
-    fixture_deliver(&fx, "a book", 1);
-    CHECK_INT(0, fixture_stats(&fx)->extended);
-    CHECK_STR("", fx.log);
+    fixture_deliver(fx, "a book", 1);
+    CHECK_INT(0, fixture_stats(fx)->extended);
+    CHECK_STR("", fx->log);
 }
 
 /* ---- Letters that were received and not begun ---- */

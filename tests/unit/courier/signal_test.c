@@ -145,17 +145,15 @@ TEST(a_handler_that_does_not_return_within_the_grace_is_a_timeout)
 }
 
 /* SIGN-2: it was sent while all had it blocked, before the call. */
-TEST(a_signal_that_is_pending_already_ends_the_run)
+COURIER_TEST("", a_signal_that_is_pending_already_ends_the_run,
+             fixture_open(fx))
 {
-    FIXTURE(fx);
-
-    fixture_open(&fx);
-    fx.options.wait_ns = -1;
-    (void)fixture_courier(&fx);
+    fx->options.wait_ns = -1;
+    (void)fixture_courier(fx);
     set_blocked(SIG_BLOCK);
     CHECK_INT(0, kill(getpid(), SIGTERM));
-    CHECK_OK(lbx_courier_run_until_signal(fx.courier, -1));
-    CHECK(!lbx_courier_is_running(fx.courier));
+    CHECK_OK(lbx_courier_run_until_signal(fx->courier, -1));
+    CHECK(!lbx_courier_is_running(fx->courier));
 }
 
 static atomic_int handled;

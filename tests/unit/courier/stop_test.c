@@ -163,15 +163,12 @@ unreachable(void *context, lbx_call_kind verb, const void *request)
     return verb == LBX_CALL_RECEIVE ? LBX_UNREACHABLE : LBX_OK;
 }
 
-TEST(a_stop_ends_a_pause)
+COURIER_TEST("", a_stop_ends_a_pause, fixture_open(fx))
 {
-    FIXTURE(fx);
-
-    fixture_open(&fx);
-    fx.store.before = unreachable;
-    CHECK_OK(lbx_courier_start(fixture_courier(&fx)));
-    EVENTUALLY(fixture_has_logged(&fx, "receiving from requests failed"));
-    CHECK_OK(lbx_courier_stop(fx.courier, LBX_FOREVER));
+    fx->store.before = unreachable;
+    CHECK_OK(lbx_courier_start(fixture_courier(fx)));
+    EVENTUALLY(fixture_has_logged(fx, "receiving from requests failed"));
+    CHECK_OK(lbx_courier_stop(fx->courier, LBX_FOREVER));
 }
 
 /* Letters that come back from a stop that cannot reach the store. */
@@ -310,20 +307,17 @@ TEST(a_run_in_another_thread_can_be_stopped_and_destroyed)
     }
 }
 
-TEST_CITING("W-09 W-37", a_closed_postbox_ends_all_handlers)
+COURIER_TEST("W-09 W-37", a_closed_postbox_ends_all_handlers, fixture_open(fx))
 {
-    FIXTURE(fx);
-
-    fixture_open(&fx);
-    fx.options.wait_ns = -1;
-    fx.options.handlers = 3;
-    CHECK_OK(lbx_courier_start(fixture_courier(&fx)));
-    EVENTUALLY(fake_store_waiting(&fx.store) == 3);
-    lbx_postbox_close(fx.requests);
-    EVENTUALLY(!lbx_courier_is_running(fx.courier));
-    CHECK_STATUS(LBX_CLOSED, lbx_courier_start(fx.courier));
-    CHECK(!lbx_courier_is_running(fx.courier));
-    CHECK_OK(lbx_courier_stop(fx.courier, LBX_FOREVER));
+    fx->options.wait_ns = -1;
+    fx->options.handlers = 3;
+    CHECK_OK(lbx_courier_start(fixture_courier(fx)));
+    EVENTUALLY(fake_store_waiting(&fx->store) == 3);
+    lbx_postbox_close(fx->requests);
+    EVENTUALLY(!lbx_courier_is_running(fx->courier));
+    CHECK_STATUS(LBX_CLOSED, lbx_courier_start(fx->courier));
+    CHECK(!lbx_courier_is_running(fx->courier));
+    CHECK_OK(lbx_courier_stop(fx->courier, LBX_FOREVER));
 }
 
 static void
@@ -335,16 +329,13 @@ note_nothing(void *context, int64_t silent_ns)
 
 /* SIGMASK-1: neither the handlers' threads nor the watchdog's take a signal
  * that the program waits for. */
-TEST(a_courier_leaves_signals_to_the_program)
+COURIER_TEST("", a_courier_leaves_signals_to_the_program, fixture_open(fx))
 {
-    FIXTURE(fx);
-
-    fixture_open(&fx);
-    fx.options.wait_ns = 20 * LBX_SECOND;
-    fx.options.handlers = 2;
-    fx.options.stuck = note_nothing;
-    CHECK_OK(lbx_courier_start(fixture_courier(&fx)));
-    EVENTUALLY(fake_store_waiting(&fx.store) == 2);
+    fx->options.wait_ns = 20 * LBX_SECOND;
+    fx->options.handlers = 2;
+    fx->options.stuck = note_nothing;
+    CHECK_OK(lbx_courier_start(fixture_courier(fx)));
+    EVENTUALLY(fake_store_waiting(&fx->store) == 2);
     test_await_own_signal();
-    CHECK_OK(lbx_courier_stop(fx.courier, LBX_FOREVER));
+    CHECK_OK(lbx_courier_stop(fx->courier, LBX_FOREVER));
 }
