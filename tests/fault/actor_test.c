@@ -112,6 +112,8 @@ stage_end(struct stage *stage)
     CHECK_INT(stage->told, stage->ended); // once each, whatever failed
 }
 
+#define LOCAL_STAGE(name) __attribute__((cleanup(stage_end))) struct stage name
+
 static void
 stage_tell(struct stage *stage, lbx_ref to, int number)
 {
@@ -295,11 +297,11 @@ static void
 spawn_body(struct torture *memory, void *context)
 {
     const struct spawn_case *how = context;
-    struct stage stage;
     lbx_props props;
     lbx_ref ref = {99};
     lbx_ref found;
     lbx_status status;
+    LOCAL_STAGE(stage);
 
     stage_begin(&stage, memory);
     props = props_of(&stage);
@@ -321,7 +323,6 @@ spawn_body(struct torture *memory, void *context)
     }
     stage_run(&stage);
     check_works(&stage, ref);
-    stage_end(&stage);
 }
 
 TEST(spawn_survives_every_failing_allocation)
@@ -348,10 +349,10 @@ TEST(spawn_with_a_strategy_survives_every_failing_allocation)
 static void
 spawn_many_body(struct torture *memory, void *context)
 {
-    struct stage stage;
     lbx_props props;
     long spawned = 0;
     lbx_system_stats stats = LBX_SYSTEM_STATS_INIT;
+    LOCAL_STAGE(stage);
 
     (void)context;
     stage_begin(&stage, memory);
@@ -368,7 +369,6 @@ spawn_many_body(struct torture *memory, void *context)
     CHECK_OK(lbx_system_stats_read(stage.system, &stats));
     CHECK_INT(spawned, stats.actors);
     stage_run(&stage);
-    stage_end(&stage);
 }
 
 TEST(spawning_many_survives_every_failing_allocation)
@@ -383,9 +383,9 @@ static void
 deed_body(struct torture *memory, void *context)
 {
     int deed = *(int *)context;
-    struct stage stage;
     lbx_ref ref;
     lbx_ref other;
+    LOCAL_STAGE(stage);
 
     stage_begin(&stage, memory);
     ref = spawn_well(&stage, "ref");
@@ -402,7 +402,6 @@ deed_body(struct torture *memory, void *context)
     }
     check_works(&stage, ref);
     stage_tell(&stage, ref, UNSTASH);
-    stage_end(&stage);
 }
 
 static void
@@ -439,8 +438,8 @@ TEST(spawning_a_child_survives_every_failing_allocation)
 static void
 fail_body(struct torture *memory, void *context)
 {
-    struct stage stage;
     lbx_ref ref;
+    LOCAL_STAGE(stage);
 
     (void)context;
     stage_begin(&stage, memory);
@@ -452,7 +451,6 @@ fail_body(struct torture *memory, void *context)
     // It was restarted, or it has ended: that needs no memory.
     if (lbx_ref_is_alive(ref))
         check_works(&stage, ref);
-    stage_end(&stage);
 }
 
 TEST(failing_survives_every_failing_allocation)
@@ -464,8 +462,8 @@ TEST(failing_survives_every_failing_allocation)
 static void
 notice_body(struct torture *memory, void *context)
 {
-    struct stage stage;
     lbx_ref ref;
+    LOCAL_STAGE(stage);
 
     (void)context;
     stage_begin(&stage, memory);
@@ -478,7 +476,6 @@ notice_body(struct torture *memory, void *context)
     stage_run(&stage);
     CHECK_INT(stage.status == LBX_OK ? 1 : 0, stage.notices);
     check_works(&stage, ref);
-    stage_end(&stage);
 }
 
 TEST_CITING("ACTOR-7", notices_need_no_memory)
@@ -494,9 +491,9 @@ tell_body(struct torture *memory, void *context)
     enum {
         LETTERS = 3000, // more than one chunk of nodes
     };
-    struct stage stage;
     lbx_ref ref;
     long accepted = 0;
+    LOCAL_STAGE(stage);
 
     (void)context;
     stage_begin(&stage, memory);
@@ -515,7 +512,6 @@ tell_body(struct torture *memory, void *context)
     stage_run(&stage);
     CHECK_INT(LETTERS + accepted, stage.handled + stage.dead);
     check_works(&stage, ref);
-    stage_end(&stage);
 }
 
 TEST_CITING("ACTOR-3", telling_survives_every_failing_allocation)
@@ -564,10 +560,10 @@ timer_body(struct torture *memory, void *context)
     enum {
         TIMERS = 40, // more than there is room for at first
     };
-    struct stage stage;
     lbx_timer timers[TIMERS];
     bool started[TIMERS];
     lbx_ref ref;
+    LOCAL_STAGE(stage);
 
     (void)context;
     stage_begin(&stage, memory);
@@ -586,7 +582,6 @@ timer_body(struct torture *memory, void *context)
     test_clock_advance(&stage.time, 12);
     stage_run(&stage);
     check_works(&stage, ref);
-    stage_end(&stage);
 }
 
 TEST(timers_survive_every_failing_allocation)

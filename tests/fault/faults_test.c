@@ -3,46 +3,12 @@
  * Every call that takes an lbx_fault writes it when it fails: no user prints
  * what was in the memory before. A sweep over the public headers.
  */
-#include <string.h>
-
-#include <letterbox/letterbox.h>
+#include "fault/explained.h"
 
 #include <letterbox/compat/vela.h>
 
-#include "support/test.h"
+#include "support/local.h"
 #include "support/torture.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-/* A fault full of garbage, and what it is attached to. */
-static lbx_fault fault;
-
-static lbx_fault *
-garbage(void)
-{
-    memset(&fault, 'G', sizeof(fault));
-    return &fault;
-}
-
-/* The call failed, and the fault has its status and a sentence. */
-static void
-check_explained(lbx_status status, const char *what)
-{
-    if (status == LBX_OK)
-        FAIL("%s: did not fail", what);
-    if (fault.status != status)
-        FAIL("%s: returned %s, the fault has %d", what, lbx_status_name(status),
-             (int)fault.status);
-    if (!memchr(fault.text, '\0', sizeof(fault.text)) || fault.text[0] == 'G' ||
-        fault.text[0] == '\0')
-        FAIL("%s: the fault was not written: \"%.40s\"", what, fault.text);
-}
-
-#define EXPLAINED(call)                                                        \
-    do {                                                                       \
-        (void)garbage();                                                       \
-        check_explained(call, #call);                                          \
-    } while (0)
 
 static lbx_allocator
 lame_allocator(void)
@@ -70,8 +36,7 @@ TEST(failed_mailboxes_write_their_fault)
     lbx_producer *in;
 
     good.fault = &fault;
-    for (size_t i = 0; i < COUNT(bad); i++)
-        bad[i] = good;
+    FILL(bad, good);
     bad[0].size_bytes = 0;
     bad[1].size_bytes = 5 * sizeof(good);
     bad[2].capacity_messages = 0;
@@ -229,8 +194,7 @@ TEST(failed_systems_write_their_fault)
     lbx_system *system;
 
     good.fault = &fault;
-    for (size_t i = 0; i < COUNT(bad); i++)
-        bad[i] = good;
+    FILL(bad, good);
     bad[0].size_bytes = 0;
     bad[1].threads = -1;
     bad[2].throughput = 0;
@@ -279,16 +243,15 @@ TEST(failed_spawns_write_their_fault)
     lbx_behaviour wrong = idle;
     lbx_props good = LBX_PROPS_INIT;
     lbx_props bad[8];
-    lbx_system *system;
     lbx_ref ref;
+    LOCAL_SYSTEM(system);
 
     options.threads = 0;
     CHECK_OK(lbx_system_create(&options, &system));
     wrong.size_bytes = 1;
     good.behaviour = &idle;
     good.fault = &fault;
-    for (size_t i = 0; i < COUNT(bad); i++)
-        bad[i] = good;
+    FILL(bad, good);
     bad[0].size_bytes = 1;
     bad[1].behaviour = NULL;
     bad[2].behaviour = &deaf;
@@ -309,7 +272,6 @@ TEST(failed_spawns_write_their_fault)
     check_pools(system, &good);
     CHECK_OK(lbx_system_terminate(system, LBX_FOREVER));
     check_spawns(system, &good, "late");
-    lbx_system_destroy(system);
 }
 
 /* A spawn that succeeds leaves it: several threads may share props. */
@@ -317,8 +279,8 @@ TEST(spawns_that_succeed_leave_the_fault)
 {
     lbx_system_options options = LBX_SYSTEM_OPTIONS_INIT;
     lbx_props props = LBX_PROPS_INIT;
-    lbx_system *system;
     lbx_ref ref;
+    LOCAL_SYSTEM(system);
 
     options.threads = 0;
     CHECK_OK(lbx_system_create(&options, &system));
@@ -326,7 +288,6 @@ TEST(spawns_that_succeed_leave_the_fault)
     props.fault = garbage();
     CHECK_OK(lbx_system_spawn(system, &props, NULL, &ref));
     CHECK(fault.text[0] == 'G');
-    lbx_system_destroy(system);
 }
 
 /* ---- Loops as in Vela ---- */
@@ -339,14 +300,13 @@ TEST(failed_loops_write_their_fault)
     lbx_vela_loop_options good = LBX_VELA_LOOP_OPTIONS_INIT;
     lbx_vela_loop_options bad[6];
     lbx_vela_loop *loop;
-    lbx_system *system;
+    LOCAL_SYSTEM(system);
 
     system_options.threads = 0;
     CHECK_OK(lbx_system_create(&system_options, &system));
     mailbox.overflow = (lbx_overflow)77;
     good.fault = &fault;
-    for (size_t i = 0; i < COUNT(bad); i++)
-        bad[i] = good;
+    FILL(bad, good);
     bad[0].size_bytes = 0;
     bad[1].allocator = &lame;
     bad[2].max_throughput = 0;
@@ -369,7 +329,6 @@ TEST(failed_loops_write_their_fault)
     EXPLAINED(lbx_vela_loop_process_next(NULL, &fault));
     EXPLAINED(lbx_vela_loop_deliver(NULL, NULL, &fault));
     lbx_vela_loop_destroy(loop);
-    lbx_system_destroy(system);
 }
 
 /* ---- Settings ---- */
@@ -383,8 +342,7 @@ TEST(failed_loads_write_their_fault)
     lbx_settings *tree;
 
     good.fault = &fault;
-    for (size_t i = 0; i < COUNT(bad); i++)
-        bad[i] = good;
+    FILL(bad, good);
     bad[0].size_bytes = 0;
     bad[1].allocator = &lame;
     bad[2].max_depth = 0;

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include "fault/nest.h"
+#include "support/local.h"
 
 static void
 signal_body(struct torture *memory, void *context)
@@ -260,8 +261,8 @@ TEST(type_creation_survives_every_failing_allocation)
 {
     lbx_type_options options = LBX_TYPE_OPTIONS_INIT;
     const lbx_type *bases[2];
-    lbx_type *first;
-    lbx_type *second;
+    LOCAL_TYPE(second);
+    LOCAL_TYPE(first);
 
     options.name = "shop.First";
     CHECK_OK(lbx_type_create(&options, &first));
@@ -270,8 +271,6 @@ TEST(type_creation_survives_every_failing_allocation)
     bases[0] = first;
     bases[1] = second;
     CHECK(torture_every_allocation(type_body, (void *)bases) > 0);
-    lbx_type_destroy(first);
-    lbx_type_destroy(second);
 }
 
 // Descriptors run out like memory does.
