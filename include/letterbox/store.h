@@ -124,6 +124,13 @@ struct lbx_store_options {
      * in the middle of an operation: it must not use the store. */
     void (*log)(void *context, const char *line);
     void *log_context;
+
+    /* file: how long an open, and each call, waits for a process that has the
+     * store open and does not react, as one that is stopped in the middle of a
+     * call (SIGSTOP, a debugger). Then it returns LBX_BUSY; the fault of an
+     * open, and the log after a second, have its pid. 0: 30 seconds; -1: for
+     * ever. `check` waits for as long as it takes. */
+    int64_t busy_ms;
 };
 
 #define LBX_STORE_OPTIONS_INIT                                                 \
@@ -136,11 +143,13 @@ struct lbx_store_options {
  * lbx_store_open() opens the store of a URL without a box: "memory:",
  * "memory:name", "file:dir". %20 and the like are decoded; a ?, a # and a ~ at
  * the beginning are refused. A store that this process has open already is
- * returned again; its options must then not contradict.
+ * returned again; its options must then not contradict: the fault names the one
+ * that does.
  *
  * Returns    LBX_OK; LBX_NOT_FOUND for a scheme that is not built in, or with
- *            must_exist; LBX_BUSY when another process has it in exclusive
- *            mode, or has it open and `exclusive` is set; LBX_UNSUPPORTED for a
+ *            must_exist; LBX_BUSY when another process has it open with
+ *            `exclusive`, has it open and `exclusive` is set, or has not
+ *            reacted for `busy_ms`; LBX_UNSUPPORTED for a
  *            durability above what the store has, as anything but
  *            LBX_DURABILITY_NONE in memory; LBX_NEWER; LBX_CORRUPT; LBX_DENIED;
  *            LBX_INVALID; LBX_NO_MEMORY; and any I/O failure. options->fault

@@ -34,27 +34,35 @@ lbx__fault_set_at(lbx_fault *fault, lbx_status status, lbx__fault_line at,
     return status;
 }
 
+const char *
+lbx__fault_path(const char *path, char ret[LBX__FAULT_PATH_BYTES])
+{
+    const char *cut = "";
+
+    if (strlen(path) > FILE_SHOWN) {
+        path += strlen(path) - FILE_SHOWN;
+        while (((unsigned char)*path & 0xc0) == 0x80)
+            path++; // not in the middle of a character
+        cut = "...";
+    }
+    (void)snprintf(ret, LBX__FAULT_PATH_BYTES, "%s%s", cut, path);
+    return ret;
+}
+
 /* Writes "file:line: "; returns how many bytes. */
 static size_t
 fault_write_line(char *text, size_t size_bytes, lbx__fault_line at)
 {
-    const char *file = at.file;
-    const char *cut = "";
+    char file[LBX__FAULT_PATH_BYTES];
     int length;
 
-    if (!file)
+    if (!at.file)
         return 0;
-    if (strlen(file) > FILE_SHOWN) {
-        file += strlen(file) - FILE_SHOWN;
-        while (((unsigned char)*file & 0xc0) == 0x80)
-            file++; // not in the middle of a character
-        cut = "...";
-    }
+    (void)lbx__fault_path(at.file, file);
     if (at.line > 0)
-        length = snprintf(text, size_bytes, "%s%s:%" PRIu32 ": ", cut, file,
-                          at.line);
+        length = snprintf(text, size_bytes, "%s:%" PRIu32 ": ", file, at.line);
     else
-        length = snprintf(text, size_bytes, "%s%s: ", cut, file);
+        length = snprintf(text, size_bytes, "%s: ", file);
     return length < 0 ? 0 : (size_t)length;
 }
 

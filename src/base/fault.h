@@ -50,13 +50,18 @@ lbx_status lbx__fault_complete(lbx_fault *fault, lbx_status status,
 
 enum {
     LBX__FAULT_QUOTED_BYTES = 80,
-    LBX__FAULT_NUMBER_BYTES = 24
+    LBX__FAULT_NUMBER_BYTES = 24,
+    LBX__FAULT_PATH_BYTES = 88
 };
 
 /* A user's text in quotes, printable: other bytes than printable ASCII become
  * \xNN, and a long text is cut. Returns `ret`. */
 const char *lbx__fault_quote(const char *text,
                              char ret[LBX__FAULT_QUOTED_BYTES]);
+
+/* A path; a long one loses its front, so that the reason behind it is not cut:
+ * its end tells paths apart. Returns `ret`. */
+const char *lbx__fault_path(const char *path, char ret[LBX__FAULT_PATH_BYTES]);
 
 /* A number; LBX_UNLIMITED by that name. Returns `ret`. */
 const char *lbx__fault_number(int64_t number,

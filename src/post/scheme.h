@@ -28,8 +28,14 @@ typedef struct lbx__scheme {
     lbx_status (*open)(const char *address, const lbx_store_options *options,
                        lbx_store **ret);
 
-    /* Whether an open store suits these options; NULL: always. */
-    bool (*suits)(lbx_store *store, const lbx_store_options *options);
+    /* The option in which an open store differs from these; NULL: it suits
+     * them. A NULL function: it always does. */
+    const char *(*differs)(lbx_store *store, const lbx_store_options *options);
+
+    /* Whether a store can have these options, before anything is opened; a NULL
+     * function: it can. OK; INVALID; UNSUPPORTED. options->fault is never
+     * NULL. */
+    lbx_status (*check)(const lbx_store_options *options);
 } lbx__scheme;
 
 /* The scheme of a URL, and what follows its colon; NULL. */

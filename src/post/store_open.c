@@ -107,6 +107,8 @@ lbx_store_open(const char *url, const lbx_store_options *options,
     status = lbx__url_decode(url, rest, decoded, sizeof(decoded), mine.fault);
     if (status == LBX_OK)
         status = scheme->address(decoded, address, mine.fault);
+    if (status == LBX_OK && scheme->check)
+        status = scheme->check(&mine);
     if (status == LBX_OK)
         status = lbx__stores_open(scheme, address, &mine, &store);
     if (status == LBX_OK) {

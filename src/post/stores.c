@@ -158,13 +158,17 @@ stores_open_listed(listed_store *mine, const lbx_store_options *options,
                               "this thread has still to close it");
     }
     if (store) {
-        if (mine->scheme->suits && !mine->scheme->suits(store, options)) {
-            stores_free(mine);
+        const char *other = mine->scheme->differs
+                                ? mine->scheme->differs(store, options)
+                                : NULL;
+
+        stores_free(mine);
+        if (other) {
             lbx_store_unref(store);
             return lbx__fault_set(options->fault, LBX_INVALID,
-                                  "it is open already, with other options");
+                                  "it is open already, with other options: %s",
+                                  other);
         }
-        stores_free(mine);
         *ret = store;
         return LBX_OK;
     }

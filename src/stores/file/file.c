@@ -16,10 +16,15 @@
 #include "stores/file/free_space.h"
 #include "stores/file/private.h"
 
+#include "base/park.h"
+
 #include <assert.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
+
+#define IDLE_NS LBX_SECOND /* MEMB-6 */
 
 static lbx__file *
 file_of(lbx__storage *storage)
@@ -50,20 +55,31 @@ lbx__file_is_poisoned(lbx__file *file)
 
 /* ---- Batches ---- */
 
-/* Exclusive to shared, on a join request (MEMB-2). */
+/* Exclusive to shared: on a join request, or when it is idle (MEMB-2). */
 static lbx_status
-file_share(lbx__file *file)
+file_share(lbx__file *file, bool is_idle)
 {
     if (lbx__flush_checkpoint(file, true) != LBX_OK)
         return lbx__file_poison(file);
+    file->membership.is_idle = is_idle;
     lbx__membership_share(&file->membership);
-    lbx__file_log(file, "shared mode: another process has joined");
+    if (!is_idle)
+        lbx__file_log(file, "shared mode: another process has joined");
     return LBX_OK;
+}
+
+/* Whether it is in shared mode because it was idle, and is no longer: it has
+ * written within the last second (MEMB-6). */
+static bool
+file_is_busy(const lbx__file *file)
+{
+    return file->membership.is_idle &&
+           lbx_clock_now(NULL) - file->written_ns < IDLE_NS;
 }
 
 /* Shared to exclusive, when no other process is left (MEMB-2). */
 static lbx_status
-file_take_exclusive(lbx__file *file)
+file_take_exclusive(lbx__file *file, bool was_idle)
 {
     lbx_status status = lbx__engine_begin(&file->engine);
 
@@ -73,8 +89,30 @@ file_take_exclusive(lbx__file *file)
         status = lbx__flush_checkpoint(file, false);
     if (status != LBX_OK)
         return lbx__file_poison(file);
-    lbx__file_log(file, "exclusive mode: no other process is left");
+    if (!was_idle)
+        lbx__file_log(file, "exclusive mode: no other process is left");
     return LBX_OK;
+}
+
+void
+lbx__file_report_slow(void *context, uint32_t pid)
+{
+    char name[LBX__FILE_PROCESS_BYTES];
+
+    lbx__file_log(context,
+                  "%s has kept this one waiting for a second: it is stopped, "
+                  "or very slow",
+                  lbx__file_name_process(pid, name));
+}
+
+const char *
+lbx__file_name_process(uint32_t pid, char ret[LBX__FILE_PROCESS_BYTES])
+{
+    if (pid)
+        (void)snprintf(ret, LBX__FILE_PROCESS_BYTES, "process %" PRIu32, pid);
+    else
+        (void)snprintf(ret, LBX__FILE_PROCESS_BYTES, "another process");
+    return ret;
 }
 
 static lbx_status
@@ -82,19 +120,19 @@ file_begin(lbx__storage *storage)
 {
     lbx__file *file = file_of(storage);
     lbx__membership *membership = &file->membership;
+    const bool was_idle = membership->is_idle;
     lbx_status status = LBX_OK;
 
     if (lbx__file_is_poisoned(file))
         return LBX_IO;
     if (lbx__file_has_exclusive_mode(file)) {
         if (lbx__membership_is_requested(membership))
-            status = file_share(file);
-    } else if (lbx__membership_try_exclusive(membership)) {
-        status = file_take_exclusive(file);
+            status = file_share(file, false);
+    } else if (lbx__membership_try_exclusive(membership, file_is_busy(file))) {
+        status = file_take_exclusive(file, was_idle);
     }
-    if (status == LBX_OK && !lbx__file_has_exclusive_mode(file) &&
-        !lbx__membership_lock_writer(membership))
-        return LBX_NO_MEMORY;
+    if (status == LBX_OK && !lbx__file_has_exclusive_mode(file))
+        status = lbx__membership_lock_writer(membership);
     // With the writer lock: no process that made a lock.mdb of its own has
     // written before this one notices.
     if (status == LBX_OK && !lbx__file_has_exclusive_mode(file))
@@ -123,8 +161,9 @@ file_commit(lbx__storage *storage)
         lbx__engine_abort(&file->engine);
     else if (!lbx__file_has_exclusive_mode(file))
         lbx__flush_shared_batch(file);
-    else if (!lbx__journal_end(&file->journal, lbx__file_time(file)) &&
-             file->durable == file->ticket - 1)
+    else if (lbx__journal_end(&file->journal, lbx__file_time(file)))
+        file->written_ns = lbx_clock_now(NULL);
+    else if (file->durable == file->ticket - 1)
         file->durable = file->ticket; // nothing was written
     lbx__membership_unlock_writer(&file->membership);
     return file->ticket;
@@ -288,10 +327,36 @@ lbx__file_notified(lbx__storage *storage)
     return lbx__membership_notified(&file_of(storage)->membership);
 }
 
+/* How long until an owner that writes nothing shares (MEMB-6); -1: it never
+ * does. Only the thread of the storage may. */
+static int64_t
+file_idle_left(const lbx__file *file)
+{
+    int64_t left;
+
+    // The thread first: another one must not read the rest.
+    if (file->thread != lbx__thread_self() || file->options.clock ||
+        file->membership.refuses || !lbx__file_has_exclusive_mode(file))
+        return -1;
+    left = file->written_ns + IDLE_NS - lbx_clock_now(NULL);
+    return left > 0 ? left : 0;
+}
+
 void
 lbx__file_wait(lbx__storage *storage, uint32_t seen, int64_t wait_ns)
 {
-    lbx__membership_wait(&file_of(storage)->membership, seen, wait_ns);
+    lbx__file *file = file_of(storage);
+    const int64_t left = file_idle_left(file);
+
+    if (left >= 0 && (wait_ns < 0 || wait_ns > left)) {
+        lbx__membership_wait(&file->membership, seen, left);
+        if (lbx__membership_notified(&file->membership) != seen)
+            return;
+        wait_ns = wait_ns < 0 ? -1 : wait_ns - left;
+        if (!lbx__file_is_poisoned(file))
+            (void)file_share(file, true);
+    }
+    lbx__membership_wait(&file->membership, seen, wait_ns);
 }
 
 void

@@ -44,6 +44,10 @@ void lbx__file_notify(lbx__storage *storage);
  * below POWER_CUT. Receipts from before are not to be trusted. */
 uint32_t lbx__file_era(const lbx__storage *storage);
 
+/* Whether these options can be those of a storage in files. OK; UNSUPPORTED: a
+ * level that it does not have; INVALID; the fault has what is allowed. */
+lbx_status lbx__file_open_check(const lbx_store_options *options);
+
 /* As they were given, but for the fault; the level is never DEFAULT. */
 const lbx_store_options *lbx__file_options(const lbx__storage *storage);
 

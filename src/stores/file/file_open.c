@@ -15,10 +15,20 @@
 #include "base/alloc.h"
 #include "base/fault.h"
 #include "base/lock.h"
+#include "base/park.h"
 #include "stores/file/foreign.h"
 #include "stores/file/private.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
 #include <unistd.h>
+
+enum {
+    DESCRIPTORS = 8, /* that a store takes, with those of LMDB's */
+    BUSY_MS = 30000
+};
 
 /* The storages that this process has open (OPEN-1, OPEN-2). */
 static lbx__lock open_lock;
@@ -67,19 +77,24 @@ open_is_listed(const lbx__file *file)
 static lbx_status
 open_enlist(lbx__file *file, const char *path)
 {
+    char shown[LBX__FAULT_PATH_BYTES];
     lbx_status status;
 
     (void)pthread_once(&open_watch_once, open_watch_forks);
     lbx__lock_take(&open_lock);
     if (open_is_listed(file)) {
         status = lbx__fault_set(file->options.fault, LBX_BUSY,
-                                "%s is open in this process", path);
+                                "%s is open in this process",
+                                lbx__fault_path(path, shown));
     } else {
-        status = lbx__membership_open(&file->membership, file->io,
-                                      file->folder.fd, file->options.exclusive);
+        status = lbx__membership_open(
+            &file->membership, file->io, file->folder.fd,
+            file->options.exclusive,
+            file->options.busy_ms < 0 ? -1 : file->options.busy_ms * LBX_MS);
+        file->membership.slow = lbx__file_report_slow;
+        file->membership.context = file;
         if (status != LBX_OK)
-            (void)lbx__fault_set(file->options.fault, status, "%s: %s",
-                                 LBX__WAKE, lbx_status_text(status));
+            (void)lbx__file_open_refuse(file, status, LBX__WAKE);
     }
     if (status == LBX_OK) {
         file->next = open_files;
@@ -87,6 +102,54 @@ open_enlist(lbx__file *file, const char *path)
     }
     lbx__lock_give(&open_lock);
     return status;
+}
+
+/* Whether this process may open hardly any more files. Probed: the call that
+ * has failed may have been LMDB's, which has closed its own again. */
+static bool
+open_lacks_descriptors(const lbx__file *file)
+{
+    int probes[DESCRIPTORS], count = 0;
+    bool lacks;
+
+    while (count < DESCRIPTORS) {
+        probes[count] = fcntl(file->folder.fd, F_DUPFD_CLOEXEC, 0);
+        if (probes[count] < 0)
+            break;
+        count++;
+    }
+    lacks = count < DESCRIPTORS;
+    while (count > 0)
+        (void)close(probes[--count]);
+    return lacks;
+}
+
+lbx_status
+lbx__file_open_refuse(const lbx__file *file, lbx_status status,
+                      const char *what)
+{
+    lbx_fault *fault = file->options.fault;
+
+    if (status == LBX_NO_SPACE)
+        return lbx__fault_set(
+            fault, status,
+            "%s: no space left on the disk: a new store takes "
+            "1 MiB, and later its journal as much as "
+            "options.journal_bytes, %" PRId64 " KiB",
+            what, file->options.journal_bytes >> 10);
+    if (status == LBX_IO && open_lacks_descriptors(file))
+        return lbx__fault_set(fault, status,
+                              "%s: too many open files: a store takes %d "
+                              "descriptors; raise ulimit -n",
+                              what, DESCRIPTORS);
+    if (status == LBX_DENIED &&
+        faccessat(file->folder.fd, ".", W_OK, AT_EACCESS) < 0)
+        return lbx__fault_set(fault, status,
+                              "%s: the folder cannot be written to (%s), and "
+                              "every program that opens a store does",
+                              what, strerror(errno));
+    return lbx__fault_set(fault, status, "%s: %s", what,
+                          lbx_status_text(status));
 }
 
 static void
@@ -114,14 +177,10 @@ lbx__file_open_undo(lbx__file *file)
     lbx__free(file->options.allocator, file, sizeof(*file));
 }
 
-/* What is wrong with options, and what is allowed; NULL: nothing is. */
+/* What is wrong with a number, and what is allowed; NULL: nothing is. */
 static const char *
-open_find_fault(const lbx_store_options *options)
+open_find_wrong(const lbx_store_options *options)
 {
-    if (options->durability < LBX_DURABILITY_PROCESS ||
-        options->durability > LBX_DURABILITY_POWER_CUT)
-        return "durability: a store in files has LBX_DURABILITY_PROCESS, "
-               "_INTERVAL and _POWER_CUT";
     if (options->interval_ms < 1 || options->interval_ms > INT64_MAX / LBX_MS)
         return "interval_ms: 1 or more";
     if (options->map_bytes < (int64_t)LBX__MAP_MIN ||
@@ -130,7 +189,25 @@ open_find_fault(const lbx_store_options *options)
     if (options->journal_bytes < LBX__JOURNAL_MIN ||
         options->journal_bytes > INT64_C(1) << 32)
         return "journal_bytes: 64 KiB to 4 GiB";
+    if (options->busy_ms < -1 || options->busy_ms > INT64_MAX / LBX_MS)
+        return "busy_ms: 1 or more, 0 for 30 seconds, or -1 for ever";
     return NULL;
+}
+
+lbx_status
+lbx__file_open_check(const lbx_store_options *options)
+{
+    const char *wrong = open_find_wrong(options);
+
+    if (options->durability != LBX_DURABILITY_DEFAULT &&
+        (options->durability < LBX_DURABILITY_PROCESS ||
+         options->durability > LBX_DURABILITY_POWER_CUT))
+        return lbx__fault_set(options->fault, LBX_UNSUPPORTED,
+                              "durability: a store in files has "
+                              "LBX_DURABILITY_PROCESS, _INTERVAL and "
+                              "_POWER_CUT");
+    return wrong ? lbx__fault_set(options->fault, LBX_INVALID, "%s", wrong)
+                 : LBX_OK;
 }
 
 lbx_status
@@ -139,7 +216,6 @@ lbx__file_open(const char *path, const lbx_store_options *options,
 {
     const lbx_store_options defaults = LBX_STORE_OPTIONS_INIT;
     lbx__file *file;
-    const char *wrong;
     lbx_status status;
 
     options = options ? options : &defaults;
@@ -152,12 +228,14 @@ lbx__file_open(const char *path, const lbx_store_options *options,
     file->pid = getpid();
     file->folder.fd = -1;
     file->time_ns = 1;
+    file->thread = lbx__thread_self();
+    file->written_ns = lbx_clock_now(NULL);
     if (file->options.durability == LBX_DURABILITY_DEFAULT)
         file->options.durability = LBX_DURABILITY_POWER_CUT;
-    wrong = open_find_fault(&file->options);
-    if (wrong)
-        status = lbx__fault_set(options->fault, LBX_INVALID, "%s", wrong);
-    else
+    if (file->options.busy_ms == 0)
+        file->options.busy_ms = BUSY_MS;
+    status = lbx__file_open_check(&file->options);
+    if (status == LBX_OK)
         status = lbx__folder_open(&file->folder, file->io, path,
                                   options->must_exist, options->fault);
     if (status == LBX_OK)
@@ -165,7 +243,7 @@ lbx__file_open(const char *path, const lbx_store_options *options,
     if (status == LBX_OK)
         status = open_enlist(file, path);
     if (status == LBX_OK)
-        status = lbx__recover_file(file, path);
+        status = lbx__recover_file(file);
     if (status == LBX_OK &&
         file->options.durability == LBX_DURABILITY_INTERVAL &&
         !lbx__interval_flush_start(&file->interval, &file->journal,

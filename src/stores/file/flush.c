@@ -165,6 +165,7 @@ lbx__flush_shared_batch(lbx__file *file)
         return;
     }
     if (changed) {
+        file->written_ns = lbx_clock_now(NULL);
         lbx__membership_note_commit(&file->membership, last);
         lbx__membership_notify_others(&file->membership); // MEMB-3
     }

@@ -151,12 +151,11 @@ folder_check_empty(const lbx__folder *folder, const lbx__io *io,
     }
     while (status == LBX_OK && (entry = readdir(listing)) != NULL) {
         if (!folder_is_harmless(entry->d_name))
-            status =
-                lbx__fault_set(fault, LBX_DENIED,
-                               "%.100s has no store but other files, such as "
-                               "%.30s: a store is made in a new or empty "
-                               "folder, and a box in it is file:DIR/BOX",
-                               path, entry->d_name);
+            status = lbx__fault_set(fault, LBX_DENIED,
+                                    "%s has no store but other files, such as "
+                                    "%.30s: a store is made in a new or empty "
+                                    "folder, and a box in it is file:DIR/BOX",
+                                    path, entry->d_name);
     }
     (void)closedir(listing);
     return status;
@@ -166,14 +165,17 @@ folder_check_empty(const lbx__folder *folder, const lbx__io *io,
 static lbx_status
 folder_refuse_kind(const char *path, int error, lbx_fault *fault)
 {
+    char shown[LBX__FAULT_PATH_BYTES];
     struct stat found;
 
+    (void)lbx__fault_path(path, shown);
     if (lstat(path, &found) < 0)
-        return lbx__fault_set(fault, lbx__io_status(-error), "%s: %s", path,
+        return lbx__fault_set(fault, lbx__io_status(-error), "%s: %s", shown,
                               strerror(error));
     if (S_ISLNK(found.st_mode))
-        return lbx__fault_set(fault, LBX_DENIED, "%s is a symbolic link", path);
-    return lbx__fault_set(fault, LBX_INVALID, "%s is not a folder", path);
+        return lbx__fault_set(fault, LBX_DENIED, "%s is a symbolic link",
+                              shown);
+    return lbx__fault_set(fault, LBX_INVALID, "%s is not a folder", shown);
 }
 
 /* Makes the folder, and its name in the one above durable. */
@@ -212,25 +214,28 @@ lbx__folder_open(lbx__folder *folder, const lbx__io *io, const char *path,
                  bool must_exist, lbx_fault *fault)
 {
     const int flags = O_RDONLY | O_DIRECTORY;
+    char buffer[LBX__FAULT_PATH_BYTES];
+    const char *shown = lbx__fault_path(path, buffer);
     lbx_status status;
 
     *folder = (lbx__folder){.fd = io->open(io, AT_FDCWD, path, flags)};
     if (folder->fd == -ENOENT && !must_exist) {
         status = folder_make(io, path);
         if (status != LBX_OK)
-            return lbx__fault_set(fault, status, "%s cannot be made", path);
+            return lbx__fault_set(fault, status, "%s cannot be made: %s", shown,
+                                  lbx_status_text(status));
         folder->fd = io->open(io, AT_FDCWD, path, flags);
     }
     if (folder->fd == -ELOOP || folder->fd == -ENOTDIR)
         return folder_refuse_kind(path, -folder->fd, fault);
     if (folder->fd < 0)
-        return lbx__fault_set(fault, lbx__io_status(folder->fd), "%s: %s", path,
-                              strerror(-folder->fd));
-    status = folder_check(folder, path, fault);
+        return lbx__fault_set(fault, lbx__io_status(folder->fd), "%s: %s",
+                              shown, strerror(-folder->fd));
+    status = folder_check(folder, shown, fault);
     if (status == LBX_OK && !folder->has_data && !folder->has_journal)
         status = must_exist ? lbx__fault_set(fault, LBX_NOT_FOUND,
-                                             "there is no store in %s", path)
-                            : folder_check_empty(folder, io, path, fault);
+                                             "there is no store in %s", shown)
+                            : folder_check_empty(folder, io, shown, fault);
     if (status != LBX_OK)
         lbx__folder_close(folder);
     return status;

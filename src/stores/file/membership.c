@@ -22,11 +22,19 @@ enum {
 };
 
 #define JOIN_RETRY_NS (5 * LBX_MS)
-#define JOIN_LIMIT_NS (30 * LBX_SECOND)
+#define LOCK_RETRY_NS (10 * LBX_MS) /* of a process that was killed */
+#define SLOW_NS       LBX_SECOND
 
 struct wake_slot {
     _Alignas(LBX__LINE) _Atomic(uint32_t) notified;
     _Atomic(uint32_t) waiting;
+};
+
+/* A lock that processes wait for, with a limit: fcntl() has none. */
+struct wake_lock {
+    _Atomic(uint32_t) released; /* how often; a futex */
+    _Atomic(uint32_t) waiting;  /* processes; one that was killed stays */
+    _Atomic(uint32_t) holder;   /* its pid; 0: not known */
 };
 
 struct lbx__wake {
@@ -40,6 +48,8 @@ struct lbx__wake {
     _Atomic(uint64_t) commit;
     _Atomic(uint64_t) generation;
     _Atomic(uint64_t) record;
+    _Atomic(uint32_t) owner;   /* the pid of the last that was exclusive */
+    struct wake_lock locks[2]; /* bytes 257 and 258 */
     struct wake_slot slots[SLOTS];
 };
 
@@ -76,6 +86,92 @@ wake_lock(const lbx__membership *membership, off_t byte)
     return result == 0;
 }
 
+/* How long something has been waited for, and when that is over. */
+struct wake_wait {
+    int64_t start_ns;
+    int64_t deadline_ns;
+    bool reported;
+};
+
+static struct wake_wait
+wake_start_wait(const lbx__membership *membership)
+{
+    const int64_t now = lbx_clock_now(NULL);
+
+    return (struct wake_wait){
+        .start_ns = now,
+        .deadline_ns = membership->wait_ns < 0
+                           ? LBX_FOREVER
+                           : lbx_deadline_after(NULL, membership->wait_ns),
+    };
+}
+
+/* How long to wait now, `most_ns` at the most; 0: no longer. */
+static int64_t
+wake_wait_left(const lbx__membership *membership, struct wake_wait *wait,
+               int64_t most_ns)
+{
+    const int64_t now = lbx_clock_now(NULL);
+
+    if (!wait->reported && now - wait->start_ns >= SLOW_NS) {
+        wait->reported = true;
+        if (membership->slow)
+            membership->slow(membership->context,
+                             lbx__membership_blocker(membership));
+    }
+    if (now >= wait->deadline_ns)
+        return 0;
+    return wait->deadline_ns - now < most_ns ? wait->deadline_ns - now
+                                             : most_ns;
+}
+
+/* Exclusive, bytes 257 and 258. A process that was killed does not wake others:
+ * they try again now and then. */
+static lbx_status
+wake_lock_in_time(lbx__membership *membership, off_t byte,
+                  struct wake_wait *wait)
+{
+    struct wake_lock *lock = &membership->wake->locks[byte - NEXT];
+
+    for (;;) {
+        // seq_cst: either this thread sees the release before it sleeps, or the
+        // process that releases sees that it waits. See wake_unlock().
+        const uint32_t seen = lbx__load(&lock->released, seq_cst);
+        int64_t left;
+
+        if (wake_try_lock(membership, byte, F_WRLCK)) {
+            lbx__store(&lock->holder, membership->pid, seq_cst);
+            return LBX_OK;
+        }
+        if (errno != EAGAIN && errno != EACCES && errno != EINTR)
+            return LBX_NO_MEMORY;
+        left = wake_wait_left(membership, wait, LOCK_RETRY_NS);
+        if (left <= 0)
+            return LBX_BUSY;
+        (void)lbx__add(&lock->waiting, 1u, seq_cst);
+        lbx__futex_wait_shared(&lock->released, seen, left);
+        (void)lbx__sub(&lock->waiting, 1u, seq_cst);
+    }
+}
+
+static void
+wake_unlock(lbx__membership *membership, off_t byte)
+{
+    struct lbx__wake *wake = membership->wake;
+    struct wake_lock *lock;
+
+    if (!wake) { // a visitor: others find out when they try again
+        (void)wake_try_lock(membership, byte, F_UNLCK);
+        return;
+    }
+    lock = &wake->locks[byte - NEXT];
+    lbx__store(&lock->holder, 0u, seq_cst);
+    (void)wake_try_lock(membership, byte, F_UNLCK);
+    (void)lbx__add(&lock->released, 1u, seq_cst);
+    if (lbx__load(&lock->waiting, seq_cst) > 0)
+        lbx__futex_wake_shared(&lock->released, 1);
+}
+
 static bool
 wake_take_slot(lbx__membership *membership)
 {
@@ -108,15 +204,18 @@ wake_allocate(const lbx__membership *membership)
 
 lbx_status
 lbx__membership_open(lbx__membership *membership, const lbx__io *io, int folder,
-                     bool refuses)
+                     bool refuses, int64_t wait_ns)
 {
     lbx_status status;
     void *memory;
 
     *membership = (lbx__membership){
         .io = io,
+        .pid = (uint32_t)getpid(),
         .refuses = refuses,
-        .deadline = lbx_deadline_after(NULL, JOIN_LIMIT_NS),
+        .wait_ns = wait_ns,
+        .deadline =
+            wait_ns < 0 ? LBX_FOREVER : lbx_deadline_after(NULL, wait_ns),
     };
     membership->fd = io->open(io, folder, LBX__WAKE, O_RDWR | O_CREAT);
     if (membership->fd < 0) {
@@ -219,6 +318,10 @@ membership_take_exclusive(lbx__membership *membership)
         memcpy(wake->magic, "LBXWAKE1", 8);
         memcpy(wake->boot, boot, 16);
     }
+    lbx__store(&wake->owner, membership->pid, seq_cst);
+    // No process is in shared mode: those that are counted were killed.
+    lbx__store(&wake->locks[0].waiting, 0u, seq_cst);
+    lbx__store(&wake->locks[1].waiting, 0u, seq_cst);
     membership->mode = LBX__MODE_EXCLUSIVE;
     // Earlier requests count as answered: they are repeated until granted.
     membership->answered = lbx__load(&wake->requests, seq_cst);
@@ -238,6 +341,9 @@ membership_request(lbx__membership *membership)
 lbx_status
 lbx__membership_enter(lbx__membership *membership, bool again)
 {
+    struct wake_wait wait = {.start_ns = lbx_clock_now(NULL),
+                             .deadline_ns = membership->deadline};
+
     assert(membership->mode == LBX__MODE_NONE);
     for (bool requested = false;; requested = true) {
         if (wake_try_lock(membership, 0, F_WRLCK)) {
@@ -254,7 +360,7 @@ lbx__membership_enter(lbx__membership *membership, bool again)
         }
         // Before the first request the word may be that of a previous owner.
         if ((requested && lbx__load(&membership->wake->refuses, seq_cst)) ||
-            lbx_clock_now(NULL) >= membership->deadline)
+            wake_wait_left(membership, &wait, JOIN_RETRY_NS) <= 0)
             return LBX_BUSY;
         membership_request(membership);
     }
@@ -264,6 +370,22 @@ bool
 lbx__membership_is_refused(const lbx__membership *membership)
 {
     return lbx__load(&membership->wake->refuses, seq_cst) != 0;
+}
+
+uint32_t
+lbx__membership_blocker(const lbx__membership *membership)
+{
+    const struct lbx__wake *wake = membership->wake;
+    struct flock lock = {
+        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = WRITER, .l_len = 1};
+
+    if (membership->mode == LBX__MODE_NONE)
+        return lbx__load(&wake->owner, seq_cst);
+    // When no process writes, the next one is stopped before it does.
+    if (fcntl(membership->fd, F_OFD_GETLK, &lock) == 0 &&
+        lock.l_type == F_UNLCK)
+        return lbx__load(&wake->locks[0].holder, seq_cst);
+    return lbx__load(&wake->locks[WRITER - NEXT].holder, seq_cst);
 }
 
 bool
@@ -286,30 +408,54 @@ lbx__membership_share(lbx__membership *membership)
 }
 
 bool
-lbx__membership_try_exclusive(lbx__membership *membership)
+lbx__membership_try_exclusive(lbx__membership *membership, bool busy)
 {
     const uint32_t departed = lbx__load(&membership->wake->departed, seq_cst);
 
     assert(membership->mode == LBX__MODE_SHARED);
-    if (departed == membership->departed && ++membership->batches < TRY_BATCHES)
+    if (membership->is_idle ? !busy
+                            : departed == membership->departed &&
+                                  ++membership->batches < TRY_BATCHES)
         return false;
     membership->departed = departed;
     membership->batches = 0;
+    membership->is_idle = false;
     if (!wake_try_lock(membership, 0, F_WRLCK)) // else the shared one stays
         return false;
     membership_take_exclusive(membership);
     return true;
 }
 
-bool
+/* Without the memory of `wake`, which may still be too short to be mapped: for
+ * as long as it takes. */
+static lbx_status
+membership_lock_as_visitor(lbx__membership *membership)
+{
+    if (!wake_lock(membership, NEXT))
+        return LBX_NO_MEMORY;
+    membership->has_writer_lock = wake_lock(membership, WRITER);
+    wake_unlock(membership, NEXT);
+    return membership->has_writer_lock ? LBX_OK : LBX_NO_MEMORY;
+}
+
+lbx_status
 lbx__membership_lock_writer(lbx__membership *membership)
 {
+    struct wake_wait wait = wake_start_wait(membership);
+    lbx_status status;
+
     assert(!membership->has_writer_lock);
-    if (!wake_lock(membership, NEXT))
-        return false;
-    membership->has_writer_lock = wake_lock(membership, WRITER);
-    (void)wake_try_lock(membership, NEXT, F_UNLCK);
-    return membership->has_writer_lock;
+    if (!membership->wake)
+        return membership_lock_as_visitor(membership);
+    status = wake_lock_in_time(membership, NEXT, &wait);
+    if (status != LBX_OK)
+        return status;
+    status = wake_lock_in_time(membership, WRITER, &wait);
+    wake_unlock(membership, NEXT);
+    if (status != LBX_OK)
+        return status;
+    membership->has_writer_lock = true;
+    return LBX_OK;
 }
 
 void
@@ -318,7 +464,7 @@ lbx__membership_unlock_writer(lbx__membership *membership)
     if (!membership->has_writer_lock)
         return;
     membership->has_writer_lock = false;
-    (void)wake_try_lock(membership, WRITER, F_UNLCK);
+    wake_unlock(membership, WRITER);
 }
 
 void

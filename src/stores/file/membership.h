@@ -35,6 +35,13 @@
  *         waiter; then the other sleeps for ever. A waiter for a file lock is
  *         woken whichever process dies. Two bytes make it fair: a process that
  *         has just written queues behind the one that is next.
+ * MEMB-6  A process that is stopped holds what it held. So an owner in
+ *         exclusive mode that has written nothing for a second shares before it
+ *         sleeps, as for a join request, and is exclusive again when it writes
+ *         twice within a second and is the only one. One that is stopped while
+ *         it writes keeps others out: they wait for `wait_ns`, and then return
+ *         BUSY; after a second they report its pid. A process that has no slot
+ *         (a check) waits for as long as it takes.
  *
  * The content of `wake` counts for one boot of the machine: the first exclusive
  * holder of another boot clears it.
@@ -61,18 +68,27 @@ typedef struct lbx__membership {
     int fd;
     struct lbx__wake *wake;
     uint32_t slot;
+    uint32_t pid;
     lbx__mode mode;
     bool refuses; /* to share */
     bool has_writer_lock;
+    bool is_idle;      /* shared mode, for no other reason than MEMB-6 */
+    int64_t wait_ns;   /* for another process; -1: for ever */
     int64_t deadline;  /* of entering */
     uint32_t answered; /* join requests */
     uint32_t departed; /* when exclusive mode was last tried */
     uint32_t batches;  /* in shared mode since then */
+
+    /* Called once when another process, `pid`, is waited for longer than a
+     * second; may be NULL. */
+    void (*slow)(void *context, uint32_t pid);
+    void *context;
 } lbx__membership;
 
-/* Opens `wake`, makes it if need be, and takes a slot. BUSY: none is free. */
+/* Opens `wake`, makes it if need be, and takes a slot. BUSY: none is free.
+ * `wait_ns` is for lbx__membership_enter() and _lock_writer(). */
 lbx_status lbx__membership_open(lbx__membership *membership, const lbx__io *io,
-                                int folder, bool refuses);
+                                int folder, bool refuses, int64_t wait_ns);
 
 /* Releases everything; accepts a zeroed one. */
 void lbx__membership_close(lbx__membership *membership);
@@ -85,12 +101,16 @@ void lbx__membership_abandon(lbx__membership *membership);
  * `again`: it was held shared, and there is something to recover; then
  * exclusive mode is tried until one request has not been answered. (Not for
  * ever: another waiter may be faster, and share.) BUSY: the owner refuses, or
- * has not reacted for 30 s in all; or this process refuses to share and is not
- * the only one. */
+ * has not reacted for `wait_ns` in all; or this process refuses to share and is
+ * not the only one. */
 lbx_status lbx__membership_enter(lbx__membership *membership, bool again);
 
 /* After BUSY: whether the owner refuses to share. */
 bool lbx__membership_is_refused(const lbx__membership *membership);
+
+/* While waiting, and after BUSY: the process that is waited for, by the pid it
+ * has for itself; 0: not known. */
+uint32_t lbx__membership_blocker(const lbx__membership *membership);
 
 /* Releases the right to write; the slot stays. */
 void lbx__membership_leave(lbx__membership *membership);
@@ -103,12 +123,13 @@ bool lbx__membership_is_requested(const lbx__membership *membership);
 void lbx__membership_share(lbx__membership *membership);
 
 /* Shared to exclusive mode, if this process is the only one. Called for every
- * batch; tries when another process has left, and now and then. */
-bool lbx__membership_try_exclusive(lbx__membership *membership);
+ * batch; tries when another process has left, and now and then; one that was
+ * idle, when it is `busy` again and not before (MEMB-6). */
+bool lbx__membership_try_exclusive(lbx__membership *membership, bool busy);
 
-/* Waits for the writer lock (MEMB-5); releases it, if it is held. False: the
- * system has no memory for locks. */
-bool lbx__membership_lock_writer(lbx__membership *membership);
+/* Waits for the writer lock (MEMB-5); releases it, if it is held. OK; BUSY:
+ * another process has had it for `wait_ns`; NO_MEMORY: for locks. */
+lbx_status lbx__membership_lock_writer(lbx__membership *membership);
 void lbx__membership_unlock_writer(lbx__membership *membership);
 
 void lbx__membership_poison(lbx__membership *membership);

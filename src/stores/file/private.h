@@ -50,9 +50,11 @@ struct lbx__file {
     lbx__flush_hold *holds; /* under it */
 
     bool poisoned;
-    uint64_t ticket;  /* the last that commit returned */
-    uint64_t durable; /* the last that has reached the level */
-    int64_t time_ns;  /* the last that was returned */
+    uintptr_t thread;   /* that opened it */
+    int64_t written_ns; /* when a batch last changed rows */
+    uint64_t ticket;    /* the last that commit returned */
+    uint64_t durable;   /* the last that has reached the level */
+    int64_t time_ns;    /* the last that was returned */
 };
 
 /* ---- file.c ---- */
@@ -71,6 +73,17 @@ lbx_status lbx__file_poison(lbx__file *file);
 /* Whether it is poisoned: by this thread, the one of interval flushes, or
  * another process. */
 bool lbx__file_is_poisoned(lbx__file *file);
+
+/* For lbx__membership.slow: `context` is the storage. */
+void lbx__file_report_slow(void *context, uint32_t pid);
+
+enum {
+    LBX__FILE_PROCESS_BYTES = 24
+};
+
+/* "process 12"; 0 is one that is not known. Returns `ret`. */
+const char *lbx__file_name_process(uint32_t pid,
+                                   char ret[LBX__FILE_PROCESS_BYTES]);
 
 /* Store time: never goes back. */
 int64_t lbx__file_time(lbx__file *file);
@@ -111,10 +124,15 @@ void lbx__flush_remove_hold(lbx__file *file, const lbx__flush_hold *hold);
 /* Closes all parts that are open, and frees it. */
 void lbx__file_open_undo(lbx__file *file);
 
+/* Writes the fault for a failure of `what` while opening, with what to do about
+ * it; returns the status. */
+lbx_status lbx__file_open_refuse(const lbx__file *file, lbx_status status,
+                                 const char *what);
+
 /* ---- recover.c ---- */
 
 /* Opens everything from the open membership to the journal; file_open.c frees
  * what a failure leaves. */
-lbx_status lbx__recover_file(lbx__file *file, const char *path);
+lbx_status lbx__recover_file(lbx__file *file);
 
 #endif

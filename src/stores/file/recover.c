@@ -32,13 +32,6 @@ enum {
     FIRST_BYTES = 128 << 10 /* of a new data.mdb: more than its tables take */
 };
 
-static lbx_status
-recover_refuse(lbx__file *file, lbx_status status, const char *what)
-{
-    return lbx__fault_set(file->options.fault, status, "%s: %s", what,
-                          lbx_status_text(status));
-}
-
 /* ---- A new store ---- */
 
 /* CORRUPT whatever options.must_exist is: there was a store. */
@@ -67,6 +60,31 @@ recover_drop_stillborn(lbx__file *file)
     return LBX_OK;
 }
 
+/* Why the right to write, or the writer lock, was not granted. */
+static lbx_status
+recover_refuse_entry(lbx__file *file, lbx_status status)
+{
+    lbx_fault *fault = file->options.fault;
+    char name[LBX__FILE_PROCESS_BYTES];
+
+    if (status != LBX_BUSY)
+        return lbx__file_open_refuse(file, status, LBX__WAKE);
+    (void)lbx__file_name_process(lbx__membership_blocker(&file->membership),
+                                 name);
+    if (file->options.exclusive)
+        return lbx__fault_set(fault, status,
+                              "the store is wanted alone, but another process "
+                              "has it open");
+    if (lbx__membership_is_refused(&file->membership))
+        return lbx__fault_set(fault, status, "%s has the store open, alone",
+                              name);
+    return lbx__fault_set(fault, status,
+                          "%s has the store open, and has not let this one "
+                          "join for options.busy_ms, %" PRId64
+                          " ms: is it stopped?",
+                          name, file->options.busy_ms);
+}
+
 /* Reads what LMDB would trust, before LMDB opens data.mdb: meta pages, the list
  * of tables, their roots, and the list of free pages. Reading all pages is what
  * lbx_store_options.check is for. */
@@ -79,9 +97,11 @@ recover_skim(lbx__file *file, uint64_t *ret_map_bytes)
 
     // In shared mode other processes commit and reuse pages, but not while this
     // one has the writer lock.
-    if (file->membership.mode != LBX__MODE_EXCLUSIVE &&
-        !lbx__membership_lock_writer(&file->membership))
-        return LBX_NO_MEMORY;
+    if (file->membership.mode != LBX__MODE_EXCLUSIVE) {
+        status = lbx__membership_lock_writer(&file->membership);
+        if (status != LBX_OK)
+            return recover_refuse_entry(file, status);
+    }
     status = lbx__mdb_tables_open(&tables, file->io, file->folder.fd, &why);
     if (status == LBX_OK)
         status = lbx__mdb_tables_skim(&tables, &why);
@@ -104,7 +124,7 @@ recover_refuse_map(lbx__file *file, bool is_new, uint64_t bytes,
 
     if (map != MAP_FAILED) {
         (void)munmap(map, bytes);
-        return recover_refuse(file, status, LBX__DATA);
+        return lbx__file_open_refuse(file, status, LBX__DATA);
     }
     return lbx__fault_set(
         file->options.fault, LBX_NO_MEMORY,
@@ -149,7 +169,8 @@ recover_open_engine(lbx__file *file)
         status = LBX_IO;
     if (status == LBX_OK && is_new)
         status = lbx__io_status(file->io->fsync(file->io, file->folder.fd));
-    return status == LBX_OK ? LBX_OK : recover_refuse(file, status, LBX__DATA);
+    return status == LBX_OK ? LBX_OK
+                            : lbx__file_open_refuse(file, status, LBX__DATA);
 }
 
 static lbx_status
@@ -162,7 +183,7 @@ recover_create(lbx__file *file)
     if (file->folder.has_journal)
         return recover_miss_data(file);
     if (file->options.must_exist)
-        return recover_refuse(file, LBX_NOT_FOUND, LBX__DATA);
+        return lbx__file_open_refuse(file, LBX_NOT_FOUND, LBX__DATA);
     *header = (lbx__header){.generation = 1, .idle = true};
     if (!lbx__random(header->uid, sizeof(header->uid)))
         return LBX_IO;
@@ -181,7 +202,8 @@ recover_create(lbx__file *file)
         status = lbx__header_write(&file->engine, header);
     if (status == LBX_OK)
         status = lbx__engine_commit(&file->engine, &last);
-    return status == LBX_OK ? LBX_OK : recover_refuse(file, status, LBX__DATA);
+    return status == LBX_OK ? LBX_OK
+                            : lbx__file_open_refuse(file, status, LBX__DATA);
 }
 
 /* ---- Recovery ---- */
@@ -213,13 +235,13 @@ recover_replay(lbx__file *file)
     lbx_status status = lbx__engine_begin(&file->engine);
 
     if (status != LBX_OK)
-        return recover_refuse(file, status, LBX__DATA);
+        return lbx__file_open_refuse(file, status, LBX__DATA);
     status = lbx__journal_read(&file->journal, generation, recover_apply,
                                &file->engine, &state);
     if (status == LBX_CORRUPT)
         return recover_report_damage(file, &state);
     if (status != LBX_OK)
-        return recover_refuse(file, status, LBX__JOURNAL);
+        return lbx__file_open_refuse(file, status, LBX__JOURNAL);
     // In the same boot what was handed to the system is in the file.
     if (state.records <
         lbx__membership_last_record(&file->membership, generation)) {
@@ -273,7 +295,7 @@ recover_open_journal(lbx__file *file)
         return lbx__fault_set(file->options.fault, LBX_CORRUPT,
                               LBX__JOURNAL ": it is shorter than it was");
     if (status != LBX_OK)
-        return recover_refuse(file, status, LBX__JOURNAL);
+        return lbx__file_open_refuse(file, status, LBX__JOURNAL);
     return LBX_OK;
 }
 
@@ -286,7 +308,7 @@ recover_make_journal(lbx__file *file)
         limit < LBX__JOURNAL_FIRST ? limit : LBX__JOURNAL_FIRST);
 
     if (status != LBX_OK)
-        return recover_refuse(file, status, LBX__JOURNAL);
+        return lbx__file_open_refuse(file, status, LBX__JOURNAL);
     lbx__journal_close(&file->journal);
     return recover_open_journal(file);
 }
@@ -312,7 +334,8 @@ recover_read_header(lbx__file *file)
 
     if (status == LBX_NOT_FOUND)
         status = LBX_CORRUPT;
-    return status == LBX_OK ? LBX_OK : recover_refuse(file, status, LBX__DATA);
+    return status == LBX_OK ? LBX_OK
+                            : lbx__file_open_refuse(file, status, LBX__DATA);
 }
 
 /* Exclusive mode. */
@@ -325,7 +348,7 @@ recover_take_over(lbx__file *file)
     if (status == LBX_NOT_FOUND)
         status = recover_create(file);
     else if (status != LBX_OK)
-        status = recover_refuse(file, status, LBX__DATA);
+        status = lbx__file_open_refuse(file, status, LBX__DATA);
     if (status == LBX_OK)
         status = recover_read_header(file);
     if (status == LBX_OK)
@@ -347,31 +370,30 @@ recover_take_over(lbx__file *file)
             status = lbx__flush_checkpoint(file, false);
     }
     if (status != LBX_OK)
-        return recover_refuse(file, status, LBX__DATA);
+        return lbx__file_open_refuse(file, status, LBX__DATA);
     lbx__membership_clear_poison(&file->membership); // MEMB-4
     return LBX_OK;
 }
 
-/* Shared mode. BUSY: the process that had the journal was killed, and the store
- * has to be recovered. */
+/* Shared mode. NOT_FOUND: the process that had the journal was killed, and the
+ * store has to be recovered. */
 static lbx_status
 recover_join(lbx__file *file)
 {
     lbx_status status;
 
-    if (!lbx__membership_lock_writer(&file->membership))
-        return LBX_NO_MEMORY;
+    status = lbx__membership_lock_writer(&file->membership);
+    if (status != LBX_OK)
+        return recover_refuse_entry(file, status);
     status = lbx__engine_tables(&file->engine);
     if (status == LBX_OK)
         status = recover_read_header(file);
     else if (status != LBX_NOT_FOUND)
-        status = recover_refuse(file, status, LBX__DATA);
+        status = lbx__file_open_refuse(file, status, LBX__DATA);
     lbx__membership_unlock_writer(&file->membership);
-    // A process was killed before it had made the journal.
-    if (status == LBX_NOT_FOUND)
-        return LBX_BUSY;
     if (status == LBX_OK && (!file->header.idle || !file->header.has_journal))
-        return LBX_BUSY;
+        return LBX_NOT_FOUND;
+    // Not found: a process was killed before it had made the journal.
     if (status == LBX_OK && lbx__membership_is_poisoned(&file->membership))
         status =
             lbx__fault_set(file->options.fault, LBX_IO,
@@ -384,38 +406,22 @@ recover_join(lbx__file *file)
     return status;
 }
 
-/* Why the right to write was not granted. */
-static lbx_status
-recover_refuse_entry(lbx__file *file, lbx_status status, const char *path)
-{
-    return lbx__fault_set(
-        file->options.fault, status,
-        file->options.exclusive
-            ? "%s is wanted alone, but another process has it "
-              "open"
-        : lbx__membership_is_refused(&file->membership)
-            ? "another process has %s open, alone"
-            : "another process has %s open, and has not let this one join for "
-              "30 s",
-        path);
-}
-
 lbx_status
-lbx__recover_file(lbx__file *file, const char *path)
+lbx__recover_file(lbx__file *file)
 {
     lbx_status status;
 
     for (bool again = false;; again = true) {
         status = lbx__membership_enter(&file->membership, again);
         if (status != LBX_OK)
-            return recover_refuse_entry(file, status, path);
+            return recover_refuse_entry(file, status);
         status = recover_open_engine(file);
         if (status != LBX_OK)
             return status;
         status = file->membership.mode == LBX__MODE_EXCLUSIVE
                      ? recover_take_over(file)
                      : recover_join(file);
-        if (status != LBX_BUSY || lbx__file_has_exclusive_mode(file))
+        if (status != LBX_NOT_FOUND || lbx__file_has_exclusive_mode(file))
             break;
         // The process that recovers may remove data.mdb:
         // recover_drop_stillborn().

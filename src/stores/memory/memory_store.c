@@ -67,12 +67,15 @@ memory_store_open_place(const char *name, const lbx_store_options *options,
     return lbx__memory_store_open(options, ret);
 }
 
-static bool
-memory_store_suits(lbx_store *store, const lbx_store_options *options)
+static const char *
+memory_store_differs(lbx_store *store, const lbx_store_options *options)
 {
-    return !options->clock ||
-           options->clock == lbx__store_private_of(store)->clock;
+    return options->clock &&
+                   options->clock != lbx__store_private_of(store)->clock
+               ? "clock"
+               : NULL;
 }
 
-const lbx__scheme lbx__memory_scheme = {
-    "memory", memory_store_place, memory_store_open_place, memory_store_suits};
+const lbx__scheme lbx__memory_scheme = {"memory", memory_store_place,
+                                        memory_store_open_place,
+                                        memory_store_differs, NULL};

@@ -253,14 +253,14 @@ open_one(const char *place, const lbx_store_options *options, lbx_store **ret)
     return LBX_OK;
 }
 
-static bool
-suits(lbx_store *store, const lbx_store_options *options)
+static const char *
+differs(lbx_store *store, const lbx_store_options *options)
 {
     (void)store;
-    return !options->exclusive;
+    return options->exclusive ? "exclusive" : NULL;
 }
 
-static const lbx__scheme scheme = {"try", place_of, open_one, suits};
+static const lbx__scheme scheme = {"try", place_of, open_one, differs, NULL};
 
 TEST(a_store_is_open_once_per_place)
 {
@@ -278,7 +278,7 @@ TEST(a_store_is_open_once_per_place)
     options.exclusive = true;
     options.fault = &fault;
     CHECK_STATUS(LBX_INVALID, lbx_store_open("try:shop", &options, &second));
-    CHECK(strstr(fault.text, "other options"));
+    CHECK(strstr(fault.text, "other options: exclusive"));
     lbx_store_unref(first);
     CHECK_INT(0, closed);
     lbx_store_unref(second);

@@ -139,7 +139,7 @@ check_hold(struct check_child *child, int folder,
     lbx_status status =
         lbx__membership_open_lock(&visit, &lbx__io_system, folder);
 
-    if (status == LBX_OK && !lbx__membership_lock_writer(&visit))
+    if (status == LBX_OK && lbx__membership_lock_writer(&visit) != LBX_OK)
         status = LBX_NO_MEMORY;
     // Without a `wake` no process has the store open.
     if (status == LBX_OK || status == LBX_NOT_FOUND) {

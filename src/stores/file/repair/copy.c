@@ -77,10 +77,12 @@ copy_take_hold(lbx__file *file, lbx__flush_hold *base)
 {
     struct copy_hold *hold = (struct copy_hold *)base;
     const bool shared = file->membership.mode != LBX__MODE_EXCLUSIVE;
-    lbx_status status = LBX_BUSY;
+    lbx_status status =
+        shared ? lbx__membership_lock_writer(&file->membership) : LBX_OK;
 
-    if (shared && !lbx__membership_lock_writer(&file->membership))
-        return LBX_NO_MEMORY;
+    if (status != LBX_OK)
+        return status;
+    status = LBX_BUSY;
     for (int i = 0; i < COPY_TRIES && status == LBX_BUSY; i++)
         status = copy_hold_once(file, hold);
     hold->map_bytes = file->engine.map_pages * file->engine.page_bytes;

@@ -143,7 +143,7 @@ salvage_folder(lbx__salvage *salvage, const lbx__folder *folder,
 
     if (status == LBX_OK)
         status = lbx__membership_open(&membership, &lbx__io_system, folder->fd,
-                                      true);
+                                      true, 0);
     if (status != LBX_OK)
         return status;
     status = lbx__membership_enter(&membership, true);

@@ -27,7 +27,7 @@ extern const lbx__scheme lbx__file_scheme; // in post/schemes.c too
 static lbx_status
 scheme_place(const char *rest, char *ret_place, lbx_fault *fault)
 {
-    char above[PATH_MAX];
+    char above[PATH_MAX], shown[LBX__FAULT_PATH_BYTES];
     size_t size = strlen(rest);
     const char *slash, *name;
     size_t used;
@@ -56,8 +56,8 @@ scheme_place(const char *rest, char *ret_place, lbx_fault *fault)
         memcpy(above, ".", 2);
     }
     if (!realpath(above, ret_place))
-        return lbx__fault_set(fault, lbx__io_status(-errno), "%.160s: %s",
-                              above, strerror(errno));
+        return lbx__fault_set(fault, lbx__io_status(-errno), "%s: %s",
+                              lbx__fault_path(above, shown), strerror(errno));
     size = strlen(ret_place);
     if (size + used + 2 > LBX__ADDRESS_BYTES)
         return lbx__fault_set(fault, LBX_INVALID,
@@ -81,21 +81,25 @@ scheme_open(const char *name, const lbx_store_options *options, lbx_store **ret)
                             : status;
 }
 
-static bool
-scheme_suits(lbx_store *store, const lbx_store_options *wanted)
+static const char *
+scheme_differs(lbx_store *store, const lbx_store_options *wanted)
 {
     const lbx_store_options *have =
         lbx__file_options(lbx__service_storage(store));
 
     if (wanted->clock && wanted->clock != have->clock)
-        return false;
+        return "clock";
     if (wanted->exclusive && !have->exclusive)
-        return false;
-    return wanted->durability == LBX_DURABILITY_DEFAULT ||
-           (wanted->durability == have->durability &&
-            (wanted->durability != LBX_DURABILITY_INTERVAL ||
-             wanted->interval_ms == have->interval_ms));
+        return "exclusive";
+    if (wanted->durability == LBX_DURABILITY_DEFAULT)
+        return NULL;
+    if (wanted->durability != have->durability)
+        return "durability";
+    return wanted->durability == LBX_DURABILITY_INTERVAL &&
+                   wanted->interval_ms != have->interval_ms
+               ? "interval_ms"
+               : NULL;
 }
 
 const lbx__scheme lbx__file_scheme = {"file", scheme_place, scheme_open,
-                                      scheme_suits};
+                                      scheme_differs, lbx__file_open_check};

@@ -10,6 +10,8 @@
 #include <sched.h>
 #include <stdio.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -213,7 +215,7 @@ TEST(on_a_nearly_full_disk_a_new_store_is_refused_or_works)
         } else {
             refused++;
             CHECK_STATUS(LBX_NO_SPACE, status);
-            if (!strstr(fault.text, "space"))
+            if (!strstr(fault.text, "options.journal_bytes, 64 KiB"))
                 FAIL("%d pages: %s", pages, fault.text);
         }
         CHECK(umount(path) == 0);
@@ -406,4 +408,78 @@ TEST(a_full_journal_grows_up_to_its_limit)
     CHECK_INT(2000 << 10, fixture_size(copy, "journal"));
     check_text(storage, "a", "1");
     lbx__storage_close(storage);
+}
+
+/* ---- What faults say ---- */
+
+TEST(a_lack_of_descriptors_is_named)
+{
+    const int open_now = test_open_descriptors();
+    int refused = 0;
+
+    for (int more = 1; more < 12; more++) {
+        struct rlimit limit = {(rlim_t)(open_now + more), RLIM_INFINITY};
+        lbx_store_options options = fixture_options();
+        const char *path = test_path();
+        lbx_fault fault = {LBX_OK, ""};
+        lbx__storage *storage;
+        lbx_status status;
+        struct rlimit before;
+
+        CHECK(getrlimit(RLIMIT_NOFILE, &before) == 0);
+        limit.rlim_max = before.rlim_max;
+        options.fault = &fault;
+        CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+        status = lbx__file_open(path, &options, NULL, &storage);
+        CHECK(setrlimit(RLIMIT_NOFILE, &before) == 0);
+        if (status == LBX_OK) {
+            lbx__storage_close(storage);
+            continue;
+        }
+        refused++;
+        if (!strstr(fault.text, "many open files"))
+            FAIL("%d: %s", more, fault.text);
+    }
+    CHECK(refused > 3);
+}
+
+TEST(a_folder_that_cannot_be_written_to_is_named)
+{
+    lbx_store_options options = fixture_options();
+    const char *path = test_path();
+    lbx_fault fault = {LBX_OK, ""};
+    lbx__storage *storage;
+
+    options.fault = &fault;
+    CHECK(mkdir(path, 0500) == 0 && chdir(path) == 0);
+    if (geteuid() == 0) // who may write everywhere
+        CHECK(chown(".", 65534, 65534) == 0 && seteuid(65534) == 0);
+    CHECK_STATUS(LBX_DENIED, lbx__file_open(".", &options, NULL, &storage));
+    CHECK(seteuid(getuid()) == 0 && prctl(PR_SET_DUMPABLE, 1) == 0); // LSan
+    CHECK(strstr(fault.text, "wake: the folder cannot be written to ("));
+}
+
+TEST(a_long_path_does_not_push_out_the_reason)
+{
+    lbx_store_options options = fixture_options();
+    char path[2000];
+    lbx_fault fault = {LBX_OK, ""};
+    lbx__storage *storage;
+    int used;
+
+    used = snprintf(path, sizeof(path), "%s", test_path());
+    CHECK(mkdir(path, 0700) == 0);
+    for (int i = 0; i < 3; i++) {
+        used +=
+            snprintf(path + used, sizeof(path) - (size_t)used, "/%0200d", i);
+        CHECK(mkdir(path, 0700) == 0);
+    }
+    CHECK(chmod(path, 0777) == 0);
+    options.fault = &fault;
+    CHECK_STATUS(LBX_DENIED, lbx__file_open(path, &options, NULL, &storage));
+    CHECK(strstr(fault.text, "others may write to ..."));
+    (void)strcat(path, "/none");
+    options.must_exist = true;
+    CHECK_STATUS(LBX_NOT_FOUND, lbx__file_open(path, &options, NULL, &storage));
+    CHECK(strstr(fault.text, "0002/none: No such file"));
 }

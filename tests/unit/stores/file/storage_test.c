@@ -273,8 +273,12 @@ TEST(options_out_of_their_limits_are_invalid)
     lbx_fault fault;
 
     options.durability = LBX_DURABILITY_NONE;
-    CHECK_STATUS(LBX_INVALID, try_open(path, &options, &fault));
+    CHECK_STATUS(LBX_UNSUPPORTED, try_open(path, &options, &fault));
     options.durability = LBX_DURABILITY_MACHINE;
+    CHECK_STATUS(LBX_UNSUPPORTED, try_open(path, &options, &fault));
+    CHECK(strstr(fault.text, "LBX_DURABILITY_PROCESS, _INTERVAL and"));
+    options = fixture_options();
+    options.busy_ms = -2;
     CHECK_STATUS(LBX_INVALID, try_open(path, &options, &fault));
     options = fixture_options();
     options.interval_ms = 0;

@@ -95,10 +95,12 @@ TEST(a_symbolic_link_is_no_store)
 TEST(options_must_not_contradict_those_it_is_open_with)
 {
     lbx_store_options options = fixture_options();
+    lbx_fault fault = {LBX_OK, ""};
     lbx_store *store, *other;
 
     new_store_path();
     options.durability = LBX_DURABILITY_INTERVAL;
+    options.fault = &fault;
     CHECK_OK(lbx_store_open(url(""), &options, &store));
     CHECK_INT(LBX_DURABILITY_INTERVAL, (int)lbx_store_durability(store));
     CHECK_OK(lbx_store_open(url(""), NULL, &other)); // says nothing
@@ -107,11 +109,21 @@ TEST(options_must_not_contradict_those_it_is_open_with)
     lbx_store_unref(other);
     options.interval_ms++;
     CHECK_STATUS(LBX_INVALID, lbx_store_open(url(""), &options, &other));
+    CHECK(strstr(fault.text, "other options: interval_ms"));
     options.durability = LBX_DURABILITY_POWER_CUT;
     CHECK_STATUS(LBX_INVALID, lbx_store_open(url(""), &options, &other));
+    CHECK(strstr(fault.text, "other options: durability"));
     options.durability = LBX_DURABILITY_DEFAULT;
     options.exclusive = true;
     CHECK_STATUS(LBX_INVALID, lbx_store_open(url(""), &options, &other));
+    CHECK(strstr(fault.text, "other options: exclusive"));
+    options.exclusive = false;
+    options.map_bytes = -1; // wrong, whatever it is open with
+    CHECK_STATUS(LBX_INVALID, lbx_store_open(url(""), &options, &other));
+    CHECK(strstr(fault.text, "map_bytes: 16 MiB"));
+    options.map_bytes = (int64_t)64 << 30;
+    options.durability = LBX_DURABILITY_MACHINE; // nor can it have that
+    CHECK_STATUS(LBX_UNSUPPORTED, lbx_store_open(url(""), &options, &other));
     lbx_store_unref(store);
 }
 
