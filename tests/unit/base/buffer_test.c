@@ -86,10 +86,12 @@ decode_number(const void *bytes, size_t size_bytes, void **ret, void *context)
     static int number;
 
     (void)context;
+    *ret = &number;
     if (memchr(bytes, '?', size_bytes))
         return LBX_NOT_FOUND;
+    if (memchr(bytes, '!', size_bytes))
+        return LBX_NO_MEMORY;
     number = (int)size_bytes;
-    *ret = &number;
     return LBX_OK;
 }
 
@@ -119,6 +121,7 @@ TEST(type_encodes_and_decodes_its_messages)
     CHECK_STATUS(LBX_ENCODING, lbx_type_encode(counted, &minus, &buffer));
     CHECK_STATUS(LBX_TOO_LARGE, lbx_type_encode(counted, &many, &buffer));
     CHECK_STATUS(LBX_ENCODING, lbx_type_decode(counted, "?", 1, &message));
+    CHECK_STATUS(LBX_NO_MEMORY, lbx_type_decode(counted, "!", 1, &message));
     CHECK(!message);
     CHECK_OK(lbx_type_decode(counted, "12345", 5, &message));
     CHECK_INT(5, *(int *)message);

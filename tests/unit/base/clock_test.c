@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Clocks and deadlines. */
+#include "base/clock.h"
 #include "support/clock.h"
 #include "support/test.h"
 
@@ -77,4 +78,12 @@ TEST(deadline_as_milliseconds_for_poll)
     CHECK_INT(INT_MAX, lbx_deadline_poll_ms(&clock, LBX_FOREVER - 1));
     test_clock_set(&time, INT64_MIN);
     CHECK_INT(INT_MAX, lbx_deadline_poll_ms(&clock, LBX_FOREVER - 1));
+}
+
+TEST(clock_of_the_wall_counts_milliseconds)
+{
+    int64_t before = lbx__clock_wall() / LBX_MS;
+    int64_t now = lbx__clock_wall_ms();
+
+    CHECK(now >= before && now <= lbx__clock_wall() / LBX_MS);
 }

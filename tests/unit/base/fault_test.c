@@ -69,6 +69,8 @@ TEST(fault_quotes_only_printable_bytes)
     many[sizeof(many) - 1] = '\0';
     CHECK(strlen(lbx__fault_quote(many, quoted)) < sizeof(quoted));
     CHECK_STR("...'", quoted + strlen(quoted) - 4);
+    memset(many, 'a', sizeof(many) - 1); // as much as leaves space for \xNN
+    CHECK_INT(sizeof(quoted) - 5, strlen(lbx__fault_quote(many, quoted)));
     CHECK_STR("LBX_UNLIMITED", lbx__fault_number(LBX_UNLIMITED, number));
     CHECK_STR("-5", lbx__fault_number(-5, number));
 }

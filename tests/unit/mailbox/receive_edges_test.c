@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Edges of receives, flushes and observers: what planted bugs changed without a
+ * test noticing (tests/mutants). Those of sends are in edges_test.c.
+ */
+#include "mailbox/fixture.h"
+
+// ---- Places among the receives that wait ----
+
+// The first receive was granted a message that had expired: it goes on waiting
+// at its place.
+TEST(receive_of_an_expired_message_keeps_its_place)
+{
+    LOCAL_BOX(box) = BOX(LBX_KIND_UNBOUNDED, envelope_options());
+    lbx_envelope expired = lbx_envelope_of(letter(9), 0);
+    LOCAL_RECEIVER(first);
+    LOCAL_RECEIVER(second);
+
+    receiver_wait(&first, &box);
+    receiver_wait(&second, &box);
+    expired.deadline_ns = 1;
+    box_send_envelope(&box, expired);
+    CHECK_STATUS(LBX_PENDING, receiver_poll(&first));
+    box_send(&box, 1);
+    CHECK_INT(0, second.bell.rings);
+    receiver_check(&first, 1);
+}
+
+// Started again, a receive is the last one.
+TEST(restarted_receive_waits_behind_the_others)
+{
+    LOCAL_BOX(box) = box_unbounded();
+    LOCAL_RECEIVER(first);
+    LOCAL_RECEIVER(second);
+
+    receiver_wait(&first, &box);
+    receiver_wait(&second, &box);
+    box_send(&box, 1);
+    CHECK_OK(receiver_poll(&first));
+    CHECK_OK(lbx_operation_restart(&first.operation, LBX_FOREVER));
+    CHECK_STATUS(LBX_PENDING, receiver_poll(&first));
+    box_send(&box, 2);
+    receiver_check(&second, 2);
+    CHECK_STATUS(LBX_PENDING, receiver_poll(&first));
+}
+
+// ---- Reserved messages ----
+
+// What is promised to a receive is there, though not for others.
+TEST(closed_mailbox_with_a_promised_message_is_not_at_its_end)
+{
+    struct receiver receiver;
+    LOCAL_BOX(box) = box_with_promise(&receiver);
+
+    CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DRAIN));
+    CHECK_NOTHING(&box);
+    receiver_check(&receiver, 1);
+    CHECK_ENDED(&box);
+}
+
+// The promised message is discarded: no receive may wait for what follows it.
+TEST(receive_behind_a_promise_ends_when_the_message_is_discarded)
+{
+    struct receiver promised;
+    LOCAL_BOX(box) = box_with_promise(&promised);
+    LOCAL_RECEIVER(next);
+
+    receiver_wait(&next, &box);
+    CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_IMMEDIATE));
+    CHECK_INT(1, next.bell.rings);
+    CHECK_STATUS(LBX_CLOSED, receiver_poll(&next));
+    CHECK_STATUS(LBX_CLOSED, receiver_poll(&promised));
+    receiver_end(&promised);
+}
+
+// ---- Close and flush ----
+
+// The lane of system messages is made by the first one, closed if need be.
+static void
+first_system_message_after_close_is_refused(const char *kind)
+{
+    LOCAL_BOX(box) = BOX(kind, options_for(kind, 4));
+
+    CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DRAIN));
+    CHECK_STATUS(LBX_CLOSED, box_try_send_system(&box, 1));
+    CHECK_ENDED(&box);
+}
+
+EVERY_KIND(KIND_TEST, first_system_message_after_close_is_refused)
+
+// It was done in time, although it is polled too late.
+TEST(flush_that_is_done_does_not_time_out)
+{
+    struct test_clock time = {.now_ns = 1000};
+    lbx_clock clock = test_clock_interface(&time);
+    LOCAL_BOX(box) =
+        BOX(LBX_KIND_UNBOUNDED, plain_options(), with.clock = &clock);
+    lbx_operation flush;
+
+    box_send(&box, 1);
+    CHECK_OK(lbx_mailbox_flush_init(&flush, box.mailbox, 2000));
+    CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&flush, NULL));
+    CHECK_RECEIVES(&box, 1);
+    test_clock_set(&time, 3000);
+    CHECK_OK(lbx_operation_poll(&flush, NULL));
+    lbx_operation_fini(&flush);
+}
+
+// ---- Control messages ----
+
+// Control messages come first, for those who ask before they receive, too; a
+// plain mailbox gives them back as what they are.
+TEST(control_messages_are_told_from_others)
+{
+    LOCAL_BOX(box) = box_make(LBX_KIND_UNBOUNDED_CONTROL_AWARE, NULL);
+    const lbx_envelope control = lbx_envelope_control(letter(1), 0);
+    const lbx_envelope regular = lbx_envelope_of(letter(2), 0);
+    lbx_envelope received;
+
+    CHECK(lbx_mailbox_compare(box.mailbox, &control, &regular) < 0);
+    CHECK(lbx_mailbox_compare(box.mailbox, &regular, &control) > 0);
+    CHECK_INT(0, lbx_mailbox_compare(box.mailbox, &control, &control));
+    box_send_envelope(&box, control);
+    CHECK(lbx_mailbox_has_before(box.mailbox, &regular));
+    CHECK(!lbx_mailbox_has_before(box.mailbox, &control));
+    CHECK_OK(lbx_consumer_try_receive_envelope(box.out, &received));
+    CHECK(lbx_envelope_is_control(&received));
+}
+
+// While it is suspended, only system messages wake a receive.
+TEST(control_message_wakes_no_receive_of_a_suspended_mailbox)
+{
+    LOCAL_BOX(box) = box_make(LBX_KIND_UNBOUNDED_CONTROL_AWARE, NULL);
+    LOCAL_RECEIVER(receiver);
+
+    receiver_wait(&receiver, &box);
+    CHECK(lbx_mailbox_suspend(box.mailbox));
+    box_send_control(&box, 1);
+    CHECK_INT(0, receiver.bell.rings);
+    CHECK(lbx_mailbox_resume(box.mailbox));
+    CHECK_INT(1, receiver.bell.rings);
+    receiver_check(&receiver, 1);
+}
+
+// With a sink, receives go through the lock.
+TEST(control_messages_come_first_under_a_sink)
+{
+    struct events events = {.count = 0};
+    LOCAL_BOX(box) = BOX(LBX_KIND_UNBOUNDED_CONTROL_AWARE, plain_options(),
+                         with.metrics = events_sink(&events));
+
+    box_send(&box, 1);
+    box_send_control(&box, 2);
+    CHECK_RECEIVES(&box, 2, 1);
+    CHECK_OK(lbx_mailbox_set_metrics_sink(box.mailbox, NULL));
+}
+
+// ---- What observers are told ----
+
+TEST(resumption_by_a_close_is_told)
+{
+    struct events events = {.count = 0};
+    LOCAL_BOX(box) = BOX(LBX_KIND_UNBOUNDED, plain_options(),
+                         with.metrics = events_sink(&events));
+
+    CHECK(lbx_mailbox_suspend(box.mailbox));
+    CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DRAIN));
+    CHECK_INT(1, events_of(&events, LBX_METRIC_RESUMED));
+    CHECK_OK(lbx_mailbox_set_metrics_sink(box.mailbox, NULL));
+}
+
+static void
+count_ready(void *context, lbx_mailbox *mailbox)
+{
+    (void)mailbox;
+    ++*(int *)context;
+}
+
+// One batch of takes lets two sends in: both are told.
+TEST(every_send_that_a_batch_lets_in_is_told)
+{
+    LOCAL_BOX(box) = box_limited(2, LBX_OVERFLOW_BLOCK);
+    int calls = 0;
+    const lbx_scheduler_hook hook = {.ready = count_ready, .context = &calls};
+    LOCAL_SENDER(first);
+    LOCAL_SENDER(second);
+    void *messages[2];
+    size_t count;
+
+    box_send_numbers(&box, 1, 2);
+    sender_wait(&first, &box, 3);
+    sender_wait(&second, &box, 4);
+    CHECK_OK(lbx_mailbox_set_scheduler_hook(box.mailbox, &hook));
+    CHECK_OK(lbx_consumer_try_receive_batch(box.out, messages, 2, &count));
+    CHECK_INT(2, count);
+    CHECK_INT(2, calls);
+    CHECK_OK(lbx_mailbox_set_scheduler_hook(box.mailbox, NULL));
+    CHECK_RECEIVES(&box, 3, 4);
+}
+
+// The depth is sampled whenever the numbers are read.
+TEST(high_water_is_known_before_the_first_take)
+{
+    LOCAL_BOX(box) = box_unbounded();
+
+    box_send_numbers(&box, 1, 3);
+    CHECK_INT(3, box_stats(&box).high_water);
+}
+
+// A permit beside a notified wait is for the next one.
+TEST(notified_wait_leaves_the_permit)
+{
+    struct bell bell = {0};
+    lbx_operation wait;
+    lbx_signal *signal;
+
+    CHECK_OK(lbx_signal_create(NULL, NULL, &signal));
+    CHECK_OK(lbx_signal_wait_init(&wait, signal, LBX_FOREVER));
+    CHECK_STATUS(LBX_PENDING, bell_poll(&wait, &bell));
+    lbx_signal_notify(signal);
+    lbx_signal_notify(signal);
+    CHECK_OK(bell_poll(&wait, &bell));
+    lbx_operation_fini(&wait);
+    CHECK_OK(lbx_signal_wait_until(signal, 1));
+    CHECK_STATUS(LBX_TIMEOUT, lbx_signal_wait_until(signal, 1));
+    lbx_signal_unref(signal);
+}
+
+// A take that brings the depth below the limit ends the pressure.
+TEST(pressure_is_told_again_after_a_take)
+{
+    struct events events = {.count = 0};
+    LOCAL_BOX(box) =
+        BOX(LBX_KIND_UNBOUNDED, plain_options(), with.pressure_messages = 2,
+            with.metrics = events_sink(&events));
+
+    box_send_numbers(&box, 1, 2);
+    CHECK_INT(1, events_of(&events, LBX_METRIC_PRESSURE));
+    CHECK_INT(1, box_next(&box));
+    box_send(&box, 3);
+    CHECK_INT(2, events_of(&events, LBX_METRIC_PRESSURE));
+    CHECK_OK(lbx_mailbox_set_metrics_sink(box.mailbox, NULL));
+}
+
+TEST(reservation_is_told_for_system_messages_only)
+{
+    struct events events = {.count = 0};
+    LOCAL_BOX(box) =
+        BOX(LBX_KIND_UNBOUNDED, envelope_options(), with.system_reservation = 4,
+            with.metrics = events_sink(&events));
+
+    box_send_system(&box, 1);
+    CHECK_INT(1, events_of(&events, LBX_METRIC_RESERVATION_USED));
+    box_send(&box, 2);
+    CHECK_INT(1, events_of(&events, LBX_METRIC_RESERVATION_USED));
+    CHECK_OK(lbx_mailbox_set_metrics_sink(box.mailbox, NULL));
+}
+
+// ---- Envelopes ----
+
+static bool
+refuse_priority(const void *message, void *context, int32_t *priority)
+{
+    (void)message;
+    (void)context;
+    (void)priority;
+    return false;
+}
+
+TEST(priority_of_an_envelope_is_asked_too)
+{
+    LOCAL_BOX(box) = BOX(LBX_KIND_UNBOUNDED_PRIORITY, envelope_options(),
+                         with.priority = refuse_priority);
+    const lbx_envelope envelope = lbx_envelope_of(letter(1), 0);
+
+    CHECK_STATUS(LBX_REFUSED,
+                 lbx_producer_try_send_envelope(box.in, &envelope, NULL));
+}
+
+// As in an envelope that was zeroed.
+TEST(deadline_of_zero_is_none)
+{
+    LOCAL_BOX(box) = BOX(LBX_KIND_UNBOUNDED, envelope_options());
+
+    box_send_envelope(&box, (lbx_envelope){.message = letter(1)});
+    CHECK_RECEIVES(&box, 1);
+}
