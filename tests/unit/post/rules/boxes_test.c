@@ -191,6 +191,7 @@ RIG_TEST("", a_purge_is_one_step_and_its_rows_go_later)
     CHECK_INT(10, rig_receive(rig, box, 10, 30 * S));
     CHECK_INT(50, rig_purge(rig, box));
     CHECK_INT(0, rig_counts(rig, box).ready);
+    CHECK_INT(0, rig_counts(rig, box).bytes);
     CHECK_INT(0, rig_peek(rig, box));
     CHECK_INT(50, lbx__memory_rows(rig->storage, LBX__BODIES));
     CHECK_OK(rig_send(rig, box, "new"));
@@ -208,6 +209,25 @@ RIG_TEST("", a_purge_is_one_step_and_its_rows_go_later)
     CHECK_OK(RIG_CALL(rig, lbx__background_work(rig->rules, 20, &due)));
     CHECK(due == LBX_FOREVER);
     CHECK_INT(1, rig_receive(rig, box, 10, S));
+}
+
+/* STORAGE-4: as two processes do, one batch at a time. */
+TEST(two_that_use_a_storage_by_turns_see_each_others_letters)
+{
+    RIG(rig);
+    const lbx__rules_options options = {.allocator = NULL};
+    lbx_box box = rig_create(rig, "box", NULL);
+    lbx__rules *mine = rig->rules, *others;
+
+    CHECK_OK(lbx__rules_open(rig->storage, &options, &others));
+    for (int i = 0; i < 3; i++) {
+        rig->rules = others;
+        CHECK_OK(rig_send(rig, box, "a"));
+        rig->rules = mine;
+        CHECK_OK(rig_send(rig, box, "b"));
+    }
+    CHECK_STR("a b a b a b", rig_received(rig, box, 10, S));
+    lbx__rules_close(others);
 }
 
 /* ---- Damage ---- */

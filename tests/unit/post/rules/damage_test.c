@@ -76,6 +76,7 @@ TEST_CITING("RULES-2 RULES-6", a_damaged_letter_blocks_no_other)
         flip(rig, LBX__BODIES, n);
         CHECK_INT(5, rig_counts(rig, box).ready);
         CHECK_INT(4, rig_peek(rig, box));
+        CHECK_OK(rig->status);
         CHECK_STR(left[n], rig_bodies(rig));
         CHECK_STR(left[n], rig_received(rig, box, 10, 30 * S));
         for (int i = 0; i < 4; i++)
@@ -402,4 +403,23 @@ RIG_TEST("MOVE-1 RULES-6",
     CHECK_INT(4, progress.moved);
     CHECK_INT(1, progress.left);
     CHECK_STR("a c d e", rig_received(rig, request.to, 10, S));
+}
+
+/* Behind a group whose only letter dies, so that nothing was claimed. */
+TEST_CITING("RULES-6 GROUP-4", a_group_that_is_not_in_the_queue_is_damage)
+{
+    RIG(rig);
+    lbx_box_options options = lbx_box_options_preset(LBX_BOX_PRESET_SQS_FIFO);
+    lbx_box dead = rig_create(rig, "dead.fifo", &options);
+    lbx_box box;
+
+    options.dead_letters = "dead.fifo";
+    options.max_deliveries = 1;
+    box = rig_create(rig, "box.fifo", &options);
+    CHECK_OK(rig_send_in(rig, box, "a", "g1", "a"));
+    CHECK_OK(rig_send_in(rig, box, "b", "g2", "b"));
+    CHECK_STR("a", rig_received(rig, box, 1, 0));
+    damage(rig, LBX__GROUP_DUE, 0, true); // that of g2: g1 stands last now
+    check_only_damage_left(rig, box);
+    CHECK_INT(1, rig_counts(rig, dead).ready);
 }

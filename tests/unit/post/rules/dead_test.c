@@ -58,16 +58,21 @@ RIG_TEST("DEADLET-3", a_dead_letter_is_as_old_as_it_was)
     kept.retention_ns = 60 * S;
     dead = rig_create(rig, "dead", &kept);
     box = rig_create(rig, "box", &options);
+    CHECK_OK(rig_send(rig, dead, "first"));
+    rig_pass(rig, 10 * S);
     CHECK_OK(rig_send(rig, box, "old"));
     rig_pass(rig, 30 * S);
     CHECK_OK(rig_send(rig, dead, "young"));
     CHECK_INT(1, rig_receive(rig, box, 1, S));
     rig_pass(rig, S);
     CHECK_INT(0, rig_receive(rig, box, 1, S));
+    CHECK_INT(3, rig_peek(rig, dead));
+    CHECK_STR("first young old", rig_bodies(rig));
+    CHECK_INT(41 * S, rig_counts(rig, dead).oldest_ns);
+    rig_pass(rig, 19 * S);
     CHECK_INT(2, rig_peek(rig, dead));
-    CHECK_STR("young old", rig_bodies(rig));
-    CHECK_INT(31 * S, rig_counts(rig, dead).oldest_ns);
-    rig_pass(rig, 29 * S);
+    CHECK_INT(50 * S, rig_counts(rig, dead).oldest_ns);
+    rig_pass(rig, 10 * S);
     CHECK_INT(1, rig_peek(rig, dead));
     CHECK_STR("young", rig_bodies(rig));
     CHECK_INT(0, lbx__memory_rows(rig->storage, LBX__AGE));
@@ -207,6 +212,8 @@ RIG_TEST("", letters_that_have_nowhere_to_go_back_to_are_not_begun)
     lbx_move_progress state = LBX_MOVE_PROGRESS_INIT;
     lbx_box dead = rig_create(rig, "dead", NULL);
     lbx_box a = rig_create(rig, "a", &options);
+    const lbx_box_options ordered =
+        lbx_box_options_preset(LBX_BOX_PRESET_SQS_FIFO);
     lbx_box ring;
 
     CHECK_OK(move(rig, LBX_MOVE_ACTION_START, dead, home, 0,
@@ -227,6 +234,9 @@ RIG_TEST("", letters_that_have_nowhere_to_go_back_to_are_not_begun)
                  move(rig, LBX_MOVE_ACTION_START, dead, home, 0, NULL));
     CHECK_OK(move(rig, LBX_MOVE_ACTION_DESCRIBE, dead, home, 0, &state));
     CHECK_INT(LBX_MOVE_PHASE_COMPLETED, state.phase); // the one before
+    (void)rig_create(rig, "a", &ordered); // of the name, in another order
+    CHECK_STATUS(LBX_INVALID,
+                 move(rig, LBX_MOVE_ACTION_START, dead, home, 0, NULL));
 
     ring = rig_create(rig, "ring", &round); // its own dead letters
     CHECK_OK(rig_send(rig, ring, "round"));
@@ -310,4 +320,42 @@ RIG_TEST("", the_last_ten_moves_are_kept)
                  RIG_CALL(rig, lbx__move_apply(rig->rules, &request)));
     CHECK_OK(rig_delete(rig, request.from));
     CHECK_INT(0, lbx__memory_rows(rig->storage, LBX__TASKS));
+}
+
+/* More boxes than records and changes are kept for: all are written, and every
+ * waiting receive is told, by an entry for all boxes. */
+TEST(a_move_to_many_boxes_writes_and_announces_them_all)
+{
+    enum {
+        MANY = 40
+    };
+    RIG(rig);
+    const lbx_box_options options = dying_into("dead", 1);
+    lbx_box dead = rig_create(rig, "dead", NULL);
+    const lbx__box_change *changes;
+    lbx_box boxes[MANY];
+    bool all = false;
+    int64_t due;
+
+    for (int i = 0; i < MANY; i++) {
+        const char name[] = {'b', (char)('0' + i / 10), (char)('0' + i % 10),
+                             '\0'};
+
+        boxes[i] = rig_create(rig, name, &options);
+        CHECK_OK(rig_send(rig, boxes[i], name));
+        CHECK_INT(1, rig_receive(rig, boxes[i], 1, 0));
+        CHECK_INT(0, rig_receive(rig, boxes[i], 1, 0));
+    }
+    CHECK_INT(MANY, rig_counts(rig, dead).ready);
+    CHECK_OK(move(rig, LBX_MOVE_ACTION_START, dead, home, 0, NULL));
+    rig_begin(rig);
+    CHECK_OK(lbx__background_work(rig->rules, 2 * MANY, &due));
+    for (size_t left = lbx__box_record_take_changes(rig->rules, &changes);
+         left > 0; left--)
+        all |= changes[left - 1].uid == 0;
+    CHECK(all);
+    CHECK_OK(rig_end(rig, LBX_OK));
+    CHECK_INT(0, rig_counts(rig, dead).ready);
+    for (int i = 0; i < MANY; i++)
+        CHECK_INT(1, rig_counts(rig, boxes[i]).ready);
 }

@@ -205,7 +205,7 @@ RIG_TEST("", an_attempt_that_waits_for_more_gets_others)
 {
     lbx_box box = ordered(rig);
 
-    put(rig, box, "g1m1 g2m1");
+    put(rig, box, "g1m1 g2m1 g3m1");
     CHECK_INT(1, rig_attempt(rig, box, 1, 30 * S, "try"));
     CHECK_STR("g1m1", rig->got[0].body);
     rig->before = 1;
@@ -317,9 +317,120 @@ RIG_TEST("DEADLET-1 DEADLET-4 GROUP-1", a_dead_letter_keeps_its_group)
     first = rig->got[0];
     rig_pass(rig, S);
     CHECK_STR("g1m2", rig_received(rig, box, 10, S));
+    CHECK_INT(0, rig_counts(rig, dead).oldest_ns); // DEADLET-3
     CHECK_STR("g1m1", rig_received(rig, dead, 10, S));
     CHECK_STR("g1", rig->got[0].group);
     CHECK_STR(first.id, rig->got[0].id);
     CHECK_STR(first.id, rig->got[0].deduplication_id);
     CHECK_INT(2, rig->got[0].deliveries);
+}
+
+/* A box that is its own for dead letters: what a receive has moved behind the
+ * others is for the next one. */
+TEST_CITING("DEADLET-4", a_circle_of_one_group_moves_a_letter_once_a_receive)
+{
+    RIG(rig);
+    lbx_box_options options = lbx_box_options_preset(LBX_BOX_PRESET_SQS_FIFO);
+    lbx_box box;
+
+    options.dead_letters = "own.fifo";
+    options.max_deliveries = 1;
+    box = rig_create(rig, "own.fifo", &options);
+    put(rig, box, "g1m1");
+    CHECK_INT(1, rig_receive(rig, box, 1, 0));
+    CHECK_INT(0, rig_receive(rig, box, 10, 0));
+    put(rig, box, "g1m2");
+    CHECK_STR("g1m1", rig_received(rig, box, 1, 0));
+    CHECK_STR("g1m2", rig_received(rig, box, 10, S));
+}
+
+static const char *
+attempted(struct rig *rig, lbx_box box, uint32_t max, int64_t lease,
+          const char *attempt_id)
+{
+    (void)rig_attempt(rig, box, max, lease, attempt_id);
+    return rig_bodies(rig);
+}
+
+/* A repeated attempt brings what the first did, or nothing of it. */
+TEST(an_attempt_is_repeated_whole_and_unchanged_or_not_at_all)
+{
+    RIG(rig);
+    const lbx_box_options options =
+        lbx_box_options_preset(LBX_BOX_PRESET_SQS_FIFO);
+    lbx_box box = ordered(rig);
+    struct rig_got got;
+
+    put(rig, box, "g1m1 g2m1 g3m1");
+    CHECK_INT(2, rig_attempt(rig, box, 2, 30 * S, "fewer"));
+    CHECK_INT(1, rig_attempt(rig, box, 1, 30 * S, "fewer"));
+    CHECK_STR("g1m1", rig_bodies(rig));
+
+    // The lease and its limit begin again.
+    rig_pass(rig, 20 * S);
+    CHECK_INT(1, rig_attempt(rig, box, 1, 30 * S, "fewer"));
+    got = rig->got[0];
+    CHECK_OK(rig_extend(rig, box, &got, options.limits.max_lease_ns));
+    // It was extended since: not as it was.
+    rig_pass(rig, 10 * S);
+    CHECK_STR("g3m1 g2m1", attempted(rig, box, 2, 0, "fewer"));
+    // The lease is over: a receive as any other.
+    CHECK_STR("g3m1", attempted(rig, box, 1, S, "late"));
+    rig_pass(rig, S);
+    CHECK_STR("g2m1", attempted(rig, box, 1, S, "late"));
+}
+
+TEST(an_attempt_is_remembered_for_five_minutes_from_its_last)
+{
+    RIG(rig);
+    lbx_box box = ordered(rig);
+
+    // More to forget than an attempt forgets.
+    put(rig, box, "g1m1 g2m1 g3m1 g4m1 g5m1 g6m1");
+    rig_pass(rig, 1);
+    CHECK_STR("g1m1", attempted(rig, box, 1, 900 * S, "try"));
+    rig_pass(rig, 200 * S);
+    CHECK_STR("g1m1", attempted(rig, box, 1, 900 * S, "try"));
+    rig_pass(rig, 200 * S); // the first row is over, and swept
+    (void)rig_attempt(rig, box, 1, 0, "another");
+    (void)rig_attempt(rig, box, 1, 0, "another");
+    put(rig, box, "g7m1 g8m1 g9m1 g0m1");
+    rig_pass(rig, 100 * S - 1);
+    CHECK_STR("g1m1", attempted(rig, box, 1, 900 * S, "try"));
+    rig_pass(rig, 300 * S);
+    CHECK_STR("g4m1", attempted(rig, box, 1, 900 * S, "try"));
+}
+
+/* SWEEP-1: as if it had been swept when it expired. */
+TEST_CITING("SWEEP-1", a_group_is_due_when_the_letter_before_it_expired)
+{
+    RIG(rig);
+    lbx_box_options options = lbx_box_options_preset(LBX_BOX_PRESET_SQS_FIFO);
+    const lbx_parcel later = {.body = "g2m1",
+                              .body_bytes = 4,
+                              .group = "g2",
+                              .deduplication_id = "g2m1",
+                              .delay_ns = 12 * S};
+    lbx_box box;
+
+    options.retention_ns = 60 * S;
+    box = rig_create(rig, "box.fifo", &options);
+    put(rig, box, "g1m1");
+    rig_pass(rig, 50 * S);
+    put(rig, box, "g1m2");
+    CHECK_OK(rig_send_parcel(rig, box, &later)); // due after 62 s
+    rig_pass(rig, 15 * S);
+    CHECK_STR("g1m2 g2m1", rig_received(rig, box, 10, S));
+}
+
+TEST(settling_a_later_letter_does_not_move_its_group)
+{
+    RIG(rig);
+    struct rig_got got[2];
+    lbx_box box = two_leased(rig, got);
+
+    CHECK_OK(rig_nack(rig, box, &got[0], 0));
+    put(rig, box, "g2m1");
+    CHECK_OK(rig_ack(rig, box, &got[1]));
+    CHECK_STR("g1m1", rig_received(rig, box, 1, S));
 }

@@ -84,6 +84,13 @@ RIG_TEST("RSETTLE-2", receipts_that_are_not_of_this_box_are_invalid)
     lbx__receipt_pack(&receipt, forged.receipt);
     CHECK_STATUS(LBX_INVALID, rig_ack(rig, box, &forged));
     receipt.epoch--;
+    receipt.era++;
+    lbx__receipt_pack(&receipt, forged.receipt);
+    CHECK_STATUS(LBX_INVALID, rig_ack(rig, box, &forged));
+    receipt.era--;
+    receipt.sequence += 2; // the box's next: the lease has drawn one
+    lbx__receipt_pack(&receipt, forged.receipt);
+    CHECK_STATUS(LBX_INVALID, rig_ack(rig, box, &forged));
     receipt.sequence += 1000;
     lbx__receipt_pack(&receipt, forged.receipt);
     CHECK_STATUS(LBX_INVALID, rig_ack(rig, box, &forged));
@@ -122,6 +129,7 @@ RIG_TEST("RSETTLE-3", extensions_end_with_the_limit_from_the_receive_on)
     CHECK_STATUS(LBX_INVALID, rig_nack(rig, box, &rig->got[0], max + 1));
     CHECK_STATUS(LBX_INVALID, rig_nack(rig, box, &rig->got[0], -1));
     CHECK_INT(1, rig_counts(rig, box).leased);
+    CHECK_OK(rig_nack(rig, box, &rig->got[0], max));
 }
 
 /* So that a waiting receive gets it. */
@@ -148,6 +156,39 @@ RIG_TEST("", a_nacked_letter_waits_for_its_delay)
     rig_pass(rig, 1);
     CHECK_INT(1, rig_receive(rig, box, 1, S));
     CHECK_INT(2, rig->got[0].deliveries);
+}
+
+/* A batch returns its first failure, and a waiting receive is told the first
+ * time at which something is due. */
+TEST(a_batch_returns_its_first_failure_and_its_first_due_time)
+{
+    RIG(rig);
+    lbx_parcel parcels[2] = {{.body = "", .body_bytes = SIZE_MAX / 2},
+                             {.body = "b", .body_bytes = 1}};
+    lbx_sent_letter sent[2];
+    lbx_settle_request_entry entries[3];
+    lbx_settle_request settles = {.entries = entries, .count = 3};
+    lbx_send_request sends = {.parcels = parcels, .count = 2, .sent = sent};
+    lbx_box box = one_leased(rig, NULL);
+
+    sends.box = settles.box = box;
+    CHECK_STATUS(LBX_TOO_LARGE,
+                 RIG_CALL(rig, lbx__send_apply(rig->rules, &sends)));
+    CHECK_OK(sent[1].status);
+    CHECK_OK(rig_nack(rig, box, &rig->got[0], 0));
+    CHECK_INT(2, rig_receive(rig, box, 2, 30 * S));
+    for (int i = 0; i < 3; i++)
+        entries[i] = (lbx_settle_request_entry){
+            .action = LBX_SETTLE_NACK,
+            .time_ns = i == 1 ? 9 * S : 0,
+            .receipt = i > 0 ? rig->got[i - 1].receipt : NULL,
+            .receipt_bytes = LBX__RECEIPT_PACKED,
+        };
+    CHECK_STATUS(LBX_INVALID,
+                 RIG_CALL(rig, lbx__settle_apply(rig->rules, &settles)));
+    CHECK_OK(entries[1].status);
+    CHECK_OK(entries[2].status);
+    CHECK_INT(test_clock_now(&rig->time), rig->change.due_ns);
 }
 
 /* ---- What is attached ---- */

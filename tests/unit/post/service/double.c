@@ -87,8 +87,10 @@ now(lbx__storage *storage)
 static lbx_durability
 durability(lbx__storage *storage)
 {
+    const int level = atomic_load(&world.durability);
+
     (void)storage;
-    return LBX_DURABILITY_PROCESS;
+    return level ? (lbx_durability)level : LBX_DURABILITY_PROCESS;
 }
 
 static void

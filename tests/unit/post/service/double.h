@@ -38,6 +38,7 @@ struct world {
     _Atomic int begin;        /* what begin answers */
     _Atomic int flush;        /* what flush answers */
     _Atomic int sync;         /* what sync answers */
+    _Atomic int durability;   /* 0: LBX_DURABILITY_PROCESS */
     struct gate at_flush;     /* held before it answers */
     struct gate at_receive;   /* held inside the rule */
     _Atomic uintptr_t thread; /* that opened it; with one_thread the only one */
@@ -52,8 +53,10 @@ struct world {
 
     /* Rules. */
     _Atomic int work_left;
+    _Atomic int work;     /* what lbx__background_work() answers */
     _Atomic int next_due; /* what lbx__receive_next_due() answers */
-    bool moves;           /* letters that box 1 receives also appear in box 2 */
+    bool moves;           /* letters that box 1 receives also appear in box 2,
+                             and one with each part of background work */
 };
 
 extern struct world world;

@@ -194,7 +194,10 @@ lbx__background_work(lbx__rules *rules, uint32_t budget, int64_t *ret_due_ns)
     const int left = atomic_load(&world.work_left);
     const int part = left < (int)budget ? left : (int)budget;
 
-    (void)rules;
+    if (atomic_load(&world.work) != LBX_OK)
+        return (lbx_status)atomic_load(&world.work);
+    if (world.moves && part > 0)
+        add(rules, 2, lbx__storage_now(rules->storage));
     *ret_due_ns =
         atomic_fetch_sub(&world.work_left, part) > part ? 1 : LBX_FOREVER;
     return LBX_OK;

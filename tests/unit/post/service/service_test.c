@@ -90,6 +90,127 @@ BOTH(background_work_is_done_to_the_end)
     CHECK_OK(end_of(&purge));
     CHECK_INT(1, purge.request.box.ret_purged);
     EVENTUALLY(atomic_load(&world.work_left) == 0);
+    atomic_store(&world.work_left, 1000);
+    ask_delete(&purge, store, 1);
+    CHECK_OK(end_of(&purge));
+    EVENTUALLY(atomic_load(&world.work_left) == 0);
+}
+
+BOTH(background_work_that_fails_is_tried_again_in_a_second)
+{
+    STORE(store) = open_double(one_thread);
+    struct ask purge = {.count = 0};
+
+    atomic_store(&world.work, LBX_NO_MEMORY);
+    atomic_store(&world.work_left, 10);
+    ask_purge(&purge, store, 1);
+    CHECK_OK(end_of(&purge));
+    store->ops->tick(store);
+    atomic_store(&world.work, LBX_OK);
+    pass(store, LBX_SECOND);
+    CHECK_INT(0, atomic_load(&world.work_left));
+}
+
+BOTH(a_letter_that_background_work_moves_ends_a_wait)
+{
+    struct ask receive = {.count = 0};
+    struct ask purge = {.count = 0};
+    STORE(store) = NULL;
+
+    world.moves = true;
+    store = open_double(one_thread);
+    ask_receive(&receive, store, 2, -1);
+    store->ops->tick(store); // it waits
+    atomic_store(&world.work_left, 1);
+    ask_purge(&purge, store, 3);
+    CHECK_OK(end_of(&purge));
+    CHECK_OK(end_of(&receive));
+}
+
+/* Later by an hour than it should be, if not at once. */
+BOTH(a_sooner_letter_wakes_the_thread_that_sleeps)
+{
+    struct ask receive = {.count = 0};
+    struct ask send = {.count = 0};
+    STORE(store) = NULL;
+
+    world.real = true;
+    store = open_double(one_thread);
+    ask_receive(&receive, store, 1, -1);
+    ask_send(&send, store, 1, 3600 * LBX_SECOND);
+    CHECK_OK(end_of(&send));
+    ask_send(&send, store, 1, 5 * LBX_MS);
+    CHECK_OK(end_of(&send));
+    CHECK_OK(end_of(&receive));
+    CHECK_INT(1, receive.sequences[0]);
+}
+
+/* A receive that has one letter and waits for another. */
+static void
+ask_for_more(struct ask *ask, lbx_store *store, uint64_t box)
+{
+    int flushed;
+
+    CHECK_OK(send_now(store, box));
+    flushed = atomic_load(&world.flushed);
+    ask_receive_some(ask, store, box, 3, 2);
+    EVENTUALLY(atomic_load(&world.flushed) > flushed);
+    CHECK(!is_over(ask));
+}
+
+BOTH(what_a_wait_for_more_has_is_kept_unless_its_box_goes)
+{
+    STORE(store) = open_double(one_thread);
+    struct ask some[2] = {{.count = 0}};
+    struct ask all = {.count = 0};
+    struct ask delete = {.count = 0};
+
+    for (int i = 0; i < 2; i++)
+        ask_for_more(&some[i], store, 1 + (uint64_t)i);
+    CHECK_OK(cancel(&some[0]));
+    CHECK_INT(1, some[0].count);
+    ask_delete(&delete, store, 2);
+    CHECK_OK(end_of(&delete));
+    CHECK_STATUS(LBX_CLOSED, end_of(&some[1]));
+    CHECK_OK(send_now(store, 3));
+    ask_receive_some(&all, store, 3, 1, 3); // all that it may have
+    CHECK_OK(end_of(&all));
+}
+
+/* Another process has poisoned it: nothing waits for ever, and no thread asks
+ * again by itself. */
+BOTH(a_storage_that_is_poisoned_ends_every_wait_and_all_work)
+{
+    STORE(store) = open_double(one_thread);
+    struct ask waits = {.count = 0};
+    struct ask some = {.count = 0};
+    struct ask purge = {.count = 0};
+    int begun;
+
+    ask_receive(&waits, store, 2, -1);
+    ask_for_more(&some, store, 1);
+    atomic_store(&world.work, LBX_NO_MEMORY); // due again in a second
+    ask_purge(&purge, store, 3);
+    CHECK_OK(end_of(&purge));
+    store->ops->tick(store);
+    atomic_store(&world.begin, LBX_IO);
+    CHECK_STATUS(LBX_IO, send_now(store, 1));
+    CHECK_STATUS(LBX_IO, end_of(&waits));
+    CHECK_OK(end_of(&some));
+    CHECK_INT(1, some.count);
+    begun = atomic_load(&world.begun);
+    if (one_thread) // the caller's ticks are batches
+        pass(store, 2 * LBX_SECOND);
+    CHECK_INT(begun, atomic_load(&world.begun));
+}
+
+BOTH(the_durability_is_that_of_the_last_batch)
+{
+    STORE(store) = open_double(one_thread);
+
+    atomic_store(&world.durability, LBX_DURABILITY_POWER_CUT);
+    CHECK_OK(send_now(store, 1));
+    CHECK_INT(LBX_DURABILITY_POWER_CUT, store->ops->durability(store));
 }
 
 /* With a manual clock nothing happens by itself: also where other processes may
@@ -175,6 +296,7 @@ BOTH(waits_outlast_a_busy_storage)
     STORE(store) = open_double(one_thread);
     struct ask receive = {.count = 0};
     struct ask send = {.count = 0};
+    int begun;
 
     ask_receive(&receive, store, 1, -1);
     ask_send(&send, store, 1, 10 * LBX_SECOND);
@@ -183,6 +305,10 @@ BOTH(waits_outlast_a_busy_storage)
     CHECK_STATUS(LBX_BUSY, send_now(store, 2));
     pass(store, 10 * LBX_SECOND);
     CHECK(!is_over(&receive));
+    begun = atomic_load(&world.begun);
+    for (int i = 0; i < 100 && one_thread; i++)
+        store->ops->tick(store); // each is a turn of the thread
+    CHECK_INT(begun, atomic_load(&world.begun));
     atomic_store(&world.begin, LBX_OK);
     pass(store, LBX_SECOND);
     CHECK_OK(end_of(&receive));
