@@ -317,7 +317,8 @@ fall_silent(lbx_job *job, void *context)
     test_clock_advance(&guard->fx->time, 1);
     CHECK_OK(lbx_courier_stats_read(courier, &stats));
     CHECK_INT(100 * LBX_SECOND, stats.silent_ns);
-    (void)lbx__watchdog_check(courier);
+    CHECK_INT(test_clock_now(&guard->fx->time) + 100 * LBX_SECOND,
+              lbx__watchdog_check(courier));
     CHECK_INT(1, atomic_load(&guard->stuck));
     CHECK_INT(100 * LBX_SECOND, atomic_load(&guard->silent_ns));
     test_clock_advance(&guard->fx->time, 500 * LBX_SECOND);

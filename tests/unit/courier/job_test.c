@@ -450,3 +450,94 @@ COURIER_TEST("", work_may_be_done_before_its_handler_has_returned,
     fixture_deliver(fx, "a book", 1);
     CHECK_INT(1, fixture_stats(fx)->returned);
 }
+
+/* The first is handled, the second not. */
+static void
+finish_both(void *context)
+{
+    struct elsewhere *elsewhere = context;
+    lbx_job *job;
+
+    for (int i = 0; i < 2; i++) {
+        EVENTUALLY((job = atomic_exchange(&elsewhere->job, NULL)) != NULL);
+        lbx_job_finish(job, i == 0 ? LBX_OK : LBX_REFUSED);
+    }
+}
+
+TEST(each_job_that_goes_on_elsewhere_is_waited_for)
+{
+    struct elsewhere elsewhere = {NULL, LBX_OK};
+    struct thread thread;
+    FIXTURE(fx);
+
+    fixture_open_with(&fx, pass_on, &elsewhere);
+    fx.options.max_letters = 2;
+    fixture_send_many(&fx, "a book", 2);
+    thread_start(&thread, finish_both, &elsewhere);
+    fixture_run(&fx, 1);
+    thread_join(&thread);
+    CHECK_INT(1, fixture_stats(&fx)->acknowledged);
+    CHECK_INT(1, fixture_stats(&fx)->returned);
+}
+
+static lbx_status
+answer_the_first(lbx_job *job, void *context)
+{
+    int *jobs = context;
+
+    return (*jobs)++ == 0 ? answer_whole(job, NULL) : LBX_FULL;
+}
+
+TEST(a_failure_after_an_answer_that_was_not_sent_is_a_failure)
+{
+    _Atomic bool full = true;
+    int jobs = 0;
+    FIXTURE(fx);
+
+    fixture_open_with(&fx, answer_the_first, &jobs);
+    fx.options.dead_letters.postbox = fx.dead;
+    fx.options.dead_letters.deliveries = 1;
+    fx.options.max_letters = 2;
+    fixture_before(&fx, no_room, &full);
+    fixture_send_many(&fx, "a book", 2);
+    fixture_run(&fx, 1);
+    CHECK_INT(2, jobs);
+    CHECK(fixture_has_logged(&fx, "not put aside")); // it was tried, at least
+}
+
+static lbx_status
+refuse_receives(void *context, lbx_call_kind verb, const void *request)
+{
+    (void)request;
+    return verb == LBX_CALL_RECEIVE ? *(const lbx_status *)context : LBX_OK;
+}
+
+TEST(a_receive_that_can_never_succeed_ends_the_run)
+{
+    static const lbx_status statuses[] = {LBX_INVALID, LBX_UNSUPPORTED};
+
+    for (size_t i = 0; i < 2; i++) {
+        lbx_status status = statuses[i];
+        struct clerk clerk;
+        FIXTURE(fx);
+
+        clerk_begin(&fx, &clerk, LBX_OK);
+        fixture_before(&fx, refuse_receives, &status);
+        CHECK_STATUS(status, lbx_courier_run(fixture_courier(&fx), -1));
+    }
+}
+
+/* A letter that may still be put aside gets its error reply then. */
+TEST(a_failure_is_not_answered_while_it_may_be_put_aside)
+{
+    struct clerk clerk;
+    FIXTURE(fx);
+
+    clerk_begin(&fx, &clerk, LBX_REFUSED);
+    fx.options.reply_on_failure = true;
+    fx.options.dead_letters.postbox = fx.dead;
+    fx.options.dead_letters.deliveries = 2;
+    fixture_deliver(&fx, "a book", 1);
+    CHECK_COUNTS(&fx, "answers", 0, 0, 0);
+    CHECK_COUNTS(&fx, "requests", 0, 0, 1);
+}

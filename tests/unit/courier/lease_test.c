@@ -109,6 +109,7 @@ TEST_CITING("W-17", a_heartbeat_reports_a_lost_lease)
     CHECK_INT(1, fixture_stats(&fx)->lost_leases);
     CHECK_INT(0, fixture_stats(&fx)->returned); // it is not ours to return
     CHECK_COUNTS(&fx, "dead", 0, 0, 0);         // nor to put aside
+    CHECK_COUNTS(&fx, "answers", 0, 0, 0);      // nor to answer
     CHECK_COUNTS(&fx, "requests", 1, 0, 0);
 }
 
@@ -299,4 +300,16 @@ TEST(the_first_letter_of_a_receive_is_always_begun)
     fixture_run(&fx, 1);
     CHECK_INT(1, context.jobs);
     CHECK_INT(1, fixture_stats(&fx)->lost_leases);
+}
+
+TEST_CITING("W-25", the_first_beat_of_every_job_extends)
+{
+    struct long_work context;
+    FIXTURE(fx);
+
+    open_work(&fx, &context, 1, LBX_SECOND, true);
+    fx.options.max_letters = 2;
+    fixture_send_many(&fx, "a book", 2);
+    fixture_run(&fx, 1);
+    CHECK_INT(2 + 1, fixture_stats(&fx)->extended);
 }
