@@ -97,6 +97,16 @@ WINK_TEST("W-12", acknowledge_removes)
     CHECK_INT(0, mailbox_count(mailbox));
 }
 
+WINK_TEST("W-08", the_count_follows_sends_and_acknowledgements)
+{
+    CHECK_INT(0, mailbox_count(mailbox));
+    for (int i = 0; i < 3; i++)
+        mailbox_send(mailbox, "x");
+    CHECK_INT(3, mailbox_count(mailbox));
+    CHECK_OK(lbx_letter_acknowledge(mailbox_receive(mailbox)));
+    CHECK_INT(2, mailbox_count(mailbox));
+}
+
 WINK_TEST("W-35", settling_after_acknowledge_is_expired)
 {
     lbx_letter *letter = mailbox_deliver(mailbox, "x");
@@ -341,4 +351,20 @@ WINK_TEST("W-31 R-33", parameters_are_checked_and_the_fake_checks_too)
     CHECK_STATUS(LBX_INVALID, lbx_letter_extend(letter, max + 1));
     CHECK_OK(lbx_letter_extend(letter, max));
     CHECK_OK(lbx_letter_nack(letter, 0));
+}
+
+WINK_TEST("W-31", nack_and_extend_take_their_limits)
+{
+    const int64_t max = 43200 * LBX_SECOND;
+    lbx_letter *letter = mailbox_deliver(mailbox, "x");
+
+    CHECK_OK(lbx_letter_extend(letter, 0)); // its lease is over
+    letter = mailbox_receive(mailbox);
+    CHECK_INT(2, lbx_letter_delivery_count(letter));
+    CHECK_OK(lbx_letter_nack(letter, max));
+    mailbox_pass(mailbox, max - 1);
+    CHECK_PTR(NULL, mailbox_receive(mailbox));
+    mailbox_pass(mailbox, 1);
+    letter = mailbox_receive(mailbox);
+    CHECK_INT(3, lbx_letter_delivery_count(letter));
 }

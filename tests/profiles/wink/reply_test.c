@@ -206,3 +206,39 @@ TEST_CITING("W-35", a_failed_acknowledge_leaves_replies_possible)
     CHECK_OK(reply(worker, NULL, "still"));
     CHECK_INT(1, lbx_collecting_postbox_count(worker->success));
 }
+
+/* Without a resolver, routes without a default make the mailboxes they name,
+ * once; a reply and its receive are a round trip in one store. */
+WINK_BOXES_TEST("W-11 W-41", typed_routes_make_their_mailboxes_for_replies)
+{
+    static const lbx_routes_entry table[] = {{"t.Result", "results"}};
+    lbx_draft draft = lbx_draft_of_text("do it");
+    lbx_postbox_options options = LBX_POSTBOX_OPTIONS_INIT;
+    lbx_letter_info facts = LBX_LETTER_INFO_INIT;
+    lbx_postbox *results;
+    lbx_routes *routes;
+    lbx_letter *request, *result;
+
+    CHECK_OK(lbx_routes_create(table, 1, NULL, NULL, &routes));
+    draft.routes = routes;
+    for (int i = 0; i < 2; i++) // the second finds what the first made
+        CHECK_OK(lbx_postbox_send_draft(mailbox->postbox, &draft, NULL));
+    options.must_exist = true;
+    CHECK_OK(lbx_postbox_open_in(lbx_postbox_store(mailbox->postbox), "results",
+                                 &options, &results));
+    draft = lbx_draft_of_text("done");
+    draft.type_name = "t.Result";
+    for (int i = 0; i < 2; i++) {
+        request = mailbox_receive(mailbox);
+        CHECK_OK(lbx_letter_reply(request, &draft, NULL, NULL));
+        CHECK_OK(lbx_letter_acknowledge(request));
+        CHECK_OK(lbx_postbox_receive(results, 0, &result));
+        CHECK_STR("done", lbx_letter_body(result, NULL));
+        CHECK_OK(lbx_letter_info_read(result, &facts));
+        CHECK_STR(lbx_letter_id(request), facts.in_reply_to);
+        CHECK_OK(lbx_letter_acknowledge(result));
+        lbx_letter_destroy(result);
+    }
+    lbx_postbox_unref(results);
+    lbx_routes_unref(routes);
+}

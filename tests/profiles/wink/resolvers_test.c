@@ -133,3 +133,23 @@ TEST_CITING("W-40", optional_swallows_only_resolution_errors)
     test->maker.status = LBX_UNREACHABLE;
     CHECK_STATUS(LBX_UNREACHABLE, resolve(test, "refused", &found));
 }
+
+TEST_CITING("W-40", composites_share_what_their_registry_is_given)
+{
+    COMPOSITE(test, true);
+    lbx_resolver_chain_options options = LBX_RESOLVER_CHAIN_OPTIONS_INIT;
+    lbx_resolver_chain *other;
+    lbx_postbox *made, *found;
+
+    options.first = lbx_postbox_registry_as_resolver(test->registry);
+    CHECK_OK(lbx_resolver_chain_create(&options, &other));
+    CHECK_OK(resolve(test, "new", &made));
+    CHECK_OK(lbx_postbox_registry_add(test->registry, "new", made));
+    CHECK_OK(lbx_resolver_resolve(lbx_resolver_chain_as_resolver(other), "new",
+                                  &found, NULL));
+    CHECK_PTR(made, found);
+    CHECK_INT(1, test->maker.made);
+    lbx_postbox_unref(found);
+    lbx_postbox_unref(made);
+    lbx_resolver_chain_destroy(other);
+}

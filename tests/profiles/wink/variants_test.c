@@ -110,12 +110,15 @@ WINK_FAKE_TEST("W-29", letters_are_injected_with_id_count_and_routes)
 
 WINK_FAKE_TEST("W-29 W-17", an_unknown_handle_is_an_error)
 {
-    lbx_settle_item settle = {.action = LBX_SETTLE_ACKNOWLEDGE};
     static const char *const texts[] = {"", "1", "1.", "x.1", "99.1", "1.99"};
+    static const lbx_settle_action actions[] = {
+        LBX_SETTLE_ACKNOWLEDGE, LBX_SETTLE_NACK, LBX_SETTLE_EXTEND};
+    lbx_settle_item settle = {.time_ns = LBX_SECOND};
 
     mailbox_send(mailbox, "x");
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        settle.receipt = texts[i];
+    for (size_t i = 0; i < 3 * sizeof(texts) / sizeof(texts[0]); i++) {
+        settle.receipt = texts[i / 3];
+        settle.action = actions[i % 3];
         CHECK_STATUS(LBX_INVALID,
                      lbx_postbox_settle_batch(mailbox->postbox, &settle, 1));
     }

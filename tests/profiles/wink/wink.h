@@ -89,6 +89,18 @@ uint64_t mailbox_count(struct mailbox *mailbox);
     }                                                                          \
     static void wink_##name(struct mailbox *mailbox)
 
+/* A test for each store but the fake, which has no second box. */
+#define WINK_BOXES_TEST(behaviour, name)                                       \
+    static void wink_##name(void);                                             \
+    static void wink_##name##_opened(struct mailbox *mailbox);                 \
+    WINK_ON(behaviour, name, WINK_MEMORY, in_memory)                           \
+    WINK_ON_FILE(behaviour, name)                                              \
+    static void wink_##name(void)                                              \
+    {                                                                          \
+        mailbox_run(wink_##name##_opened);                                     \
+    }                                                                          \
+    static void wink_##name##_opened(struct mailbox *mailbox)
+
 /* A test for each store, which opens its mailbox itself. */
 #define WINK_TEST_UNOPENED(behaviour, name)                                    \
     static void wink_##name(void);                                             \
