@@ -58,7 +58,8 @@
  *
  * Caveats
  * - A folder of a store must belong to the user, must not be writable by
- *   others, not a symbolic link, and not on a network file system.
+ *   others (but see `group` in the options), not a symbolic link, and not on a
+ *   network file system.
  * - A store is made in a folder that is new or empty. One that has files of
  *   others is LBX_DENIED, so that file:./orders with its box forgotten does not
  *   fill the current folder; names that begin with a dot, and lost+found, do
@@ -131,6 +132,13 @@ struct lbx_store_options {
      * open, and the log after a second, have its pid. 0: 30 seconds; -1: for
      * ever. `check` waits for as long as it takes. */
     int64_t busy_ms;
+
+    /* file: the group of the folder may use the store. A folder that is made
+     * has mode 2770; one that is there keeps its mode, and may be of another
+     * user if its group, one of this process's, may write to it. Files that are
+     * made have mode 0660 in such a folder, whatever the umask. Each process
+     * that opens the store sets it: it trusts all users of the group. */
+    bool group;
 };
 
 #define LBX_STORE_OPTIONS_INIT                                                 \

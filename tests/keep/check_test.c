@@ -53,11 +53,11 @@ TEST(a_check_before_opening_passes_on_that_it_was_refused)
 
     CHECK(made && fclose(made) == 0);
     CHECK_INT(0, symlink(".", link));
-    CHECK_STATUS(LBX_INVALID, lbx__check_before_open(file, &fault));
+    CHECK_STATUS(LBX_INVALID, lbx__check_before_open(file, false, &fault));
     CHECK(strstr(fault.text, "is not a folder"));
-    CHECK_STATUS(LBX_DENIED, lbx__check_before_open(link, &fault));
+    CHECK_STATUS(LBX_DENIED, lbx__check_before_open(link, false, &fault));
     CHECK(strstr(fault.text, "is a symbolic link"));
-    CHECK_OK(lbx__check_before_open(test_path(), &fault));
+    CHECK_OK(lbx__check_before_open(test_path(), false, &fault));
 }
 
 TEST(a_sound_store_is_salvaged_whole)

@@ -139,6 +139,10 @@ typedef struct lbx_file_store_work {
      * been read or written; `total` may grow. False stops the work, which then
      * returns LBX_CANCELLED and leaves nothing behind. */
     bool (*progress)(void *context, uint64_t done, uint64_t total);
+
+    /* check, salvage: the folder may be one of a group, as with `group` in
+     * lbx_store_options. What is made is the user's own. */
+    bool group;
 } lbx_file_store_work;
 
 #define LBX_FILE_STORE_WORK_INIT                                               \

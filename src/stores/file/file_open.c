@@ -236,8 +236,9 @@ lbx__file_open(const char *path, const lbx_store_options *options,
         file->options.busy_ms = BUSY_MS;
     status = lbx__file_open_check(&file->options);
     if (status == LBX_OK)
-        status = lbx__folder_open(&file->folder, file->io, path,
-                                  options->must_exist, options->fault);
+        status =
+            lbx__folder_open(&file->folder, file->io, path, options->must_exist,
+                             options->group, options->fault);
     if (status == LBX_OK)
         status = lbx__foreign_check(&file->folder, file->io, options->fault);
     if (status == LBX_OK)

@@ -43,15 +43,26 @@ folder_is_remote(unsigned long type)
     return false;
 }
 
+/* FOLD-1. `group`: its group is trusted. */
 static lbx_status
-folder_check_rights(const struct stat *found, const char *name,
+folder_check_rights(const struct stat *found, const char *name, bool group,
                     lbx_fault *fault)
 {
-    if (found->st_uid != geteuid())
-        return lbx__fault_set(fault, LBX_DENIED, "%s belongs to someone else",
-                              name);
-    if (found->st_mode & (S_IWGRP | S_IWOTH))
+    const bool is_groups = (found->st_mode & S_IWGRP) != 0;
+
+    if (found->st_uid != geteuid() &&
+        !(group && is_groups &&
+          (group_member(found->st_gid) || getegid() == found->st_gid)))
+        return lbx__fault_set(
+            fault, LBX_DENIED, "%s belongs to someone else%s", name,
+            is_groups && !group ? ", and options.group is not set" : "");
+    if (found->st_mode & S_IWOTH)
         return lbx__fault_set(fault, LBX_DENIED, "others may write to %s",
+                              name);
+    if (is_groups && !group)
+        return lbx__fault_set(fault, LBX_DENIED,
+                              "others may write to %s, its group, and "
+                              "options.group is not set",
                               name);
     return LBX_OK;
 }
@@ -74,7 +85,7 @@ folder_check_file(const lbx__folder *folder, const char *name, off_t *ret_size,
         return lbx__fault_set(fault, LBX_DENIED, "%s is not a plain file",
                               name);
     *ret_size = found.st_size;
-    return folder_check_rights(&found, name, fault);
+    return folder_check_rights(&found, name, folder->group, fault);
 }
 
 lbx_status
@@ -107,7 +118,7 @@ folder_check(lbx__folder *folder, const char *path, lbx_fault *fault)
         return lbx__fault_set(fault, LBX_IO, "%s: %s", path, strerror(errno));
     folder->device = found.st_dev;
     folder->inode = found.st_ino;
-    status = folder_check_rights(&found, path, fault);
+    status = folder_check_rights(&found, path, folder->group, fault);
     if (status != LBX_OK)
         return status;
     if (folder_is_remote((unsigned long)system.f_type))
@@ -180,7 +191,7 @@ folder_refuse_kind(const char *path, int error, lbx_fault *fault)
 
 /* Makes the folder, and its name in the one above durable. */
 static lbx_status
-folder_make(const lbx__io *io, const char *path)
+folder_make(const lbx__io *io, const char *path, bool *ret_made)
 {
     char above[PATH_MAX];
     const char *slash;
@@ -191,7 +202,8 @@ folder_make(const lbx__io *io, const char *path)
         size--;
     if (size >= sizeof(above))
         return LBX_INVALID;
-    if (mkdir(path, 0700) < 0 && errno != EEXIST)
+    *ret_made = mkdir(path, 0700) == 0;
+    if (!*ret_made && errno != EEXIST)
         return lbx__io_status(-errno);
     slash = memrchr(path, '/', size);
     size = slash ? (size_t)(slash - path) : 0;
@@ -211,20 +223,24 @@ folder_make(const lbx__io *io, const char *path)
 
 lbx_status
 lbx__folder_open(lbx__folder *folder, const lbx__io *io, const char *path,
-                 bool must_exist, lbx_fault *fault)
+                 bool must_exist, bool group, lbx_fault *fault)
 {
     const int flags = O_RDONLY | O_DIRECTORY;
+    bool made = false;
     char buffer[LBX__FAULT_PATH_BYTES];
     const char *shown = lbx__fault_path(path, buffer);
     lbx_status status;
 
-    *folder = (lbx__folder){.fd = io->open(io, AT_FDCWD, path, flags)};
+    *folder = (lbx__folder){.fd = io->open(io, AT_FDCWD, path, flags),
+                            .group = group};
     if (folder->fd == -ENOENT && !must_exist) {
-        status = folder_make(io, path);
+        status = folder_make(io, path, &made);
         if (status != LBX_OK)
             return lbx__fault_set(fault, status, "%s cannot be made: %s", shown,
                                   lbx_status_text(status));
         folder->fd = io->open(io, AT_FDCWD, path, flags);
+        if (made && group && folder->fd >= 0)
+            (void)fchmod(folder->fd, 02770);
     }
     if (folder->fd == -ELOOP || folder->fd == -ENOTDIR)
         return folder_refuse_kind(path, -folder->fd, fault);

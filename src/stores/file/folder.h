@@ -5,7 +5,8 @@
  * FOLD-1  Nothing is written to a folder that is refused: one that is a
  *         symbolic link, has another owner, is writable for others, lies on a
  *         network file system, has such a file among those of the store, or has
- *         no store but foreign files.
+ *         no store but foreign files. With `group`, users of its group are no
+ *         others, if this process is in it: they may own and write it.
  * FOLD-2  A storage that is open notices when one of its files is no longer the
  *         one of that name in the folder. What is written then would not be
  *         found by the next process to open the store, and a process that finds
@@ -36,6 +37,7 @@ typedef struct lbx__folder {
     int fd;
     uint64_t device;
     uint64_t inode;
+    bool group;    /* FOLD-1 */
     bool has_data; /* a data.mdb with something in it */
     bool has_journal;
     bool watched;
@@ -48,7 +50,7 @@ typedef struct lbx__folder {
  * INVALID: it is no folder; DENIED; the fault has the reason; any I/O
  * failure. */
 lbx_status lbx__folder_open(lbx__folder *folder, const lbx__io *io,
-                            const char *path, bool must_exist,
+                            const char *path, bool must_exist, bool group,
                             lbx_fault *fault);
 
 /* Reads which files there are; again after another process has made some. */

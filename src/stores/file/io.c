@@ -13,12 +13,31 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* A file that this user has made in a folder of a group is the group's too.
+ * Here and not when it is made: LMDB makes some, and the umask counts then. */
+static void
+io_give_to_group(int folder, int fd)
+{
+    struct stat above, made;
+
+    if (fstat(folder, &above) < 0 || !(above.st_mode & S_IWGRP) ||
+        fstat(fd, &made) < 0 || !S_ISREG(made.st_mode) ||
+        (made.st_mode & 0777) != 0600 || made.st_nlink > 1 ||
+        made.st_uid != geteuid())
+        return;
+    // First the group: else another one might get the rights.
+    if (made.st_gid == above.st_gid || fchown(fd, (uid_t)-1, above.st_gid) == 0)
+        (void)fchmod(fd, 0660);
+}
+
 static int
 io_open_file(const lbx__io *io, int folder, const char *name, int flags)
 {
     const int fd = openat(folder, name, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
 
     (void)io;
+    if (fd >= 0 && (flags & O_ACCMODE) == O_RDWR)
+        io_give_to_group(folder, fd);
     return fd < 0 ? -errno : fd;
 }
 

@@ -18,7 +18,8 @@
 typedef struct lbx__io lbx__io;
 
 struct lbx__io {
-    /* Of a name in a folder, always with O_CLOEXEC and O_NOFOLLOW. */
+    /* Of a name in a folder, always with O_CLOEXEC and O_NOFOLLOW. A file that
+     * is made has mode 0600, in a folder that its group may write to 0660. */
     int (*open)(const lbx__io *io, int folder, const char *name, int flags);
     ssize_t (*pread)(const lbx__io *io, int fd, void *bytes, size_t size,
                      uint64_t offset);

@@ -106,7 +106,7 @@ lbx__check_store(const char *dir, const lbx_file_store_work *work,
         return LBX_NO_MEMORY;
     child = fork();
     if (child == 0)
-        lbx__check_child_run(dir, pipes[1], self);
+        lbx__check_child_run(dir, work->group, pipes[1], self);
     (void)close(pipes[1]);
     if (child < 0) {
         (void)close(pipes[0]);
@@ -195,11 +195,11 @@ check_note_damage(void *context, const lbx_file_store_damage *part)
 }
 
 lbx_status
-lbx__check_before_open(const char *path, lbx_fault *fault)
+lbx__check_before_open(const char *path, bool group, lbx_fault *fault)
 {
     lbx_fault found = {LBX_OK, ""}, said = {LBX_OK, ""};
-    const lbx_file_store_work work = {.context = &found,
-                                      .damage = check_note_damage};
+    const lbx_file_store_work work = {
+        .context = &found, .damage = check_note_damage, .group = group};
     lbx_file_store_report report;
     const lbx_status status = lbx__check_store(path, &work, &report, &said);
 

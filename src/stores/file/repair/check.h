@@ -12,6 +12,7 @@ lbx_status lbx__check_store(const char *dir, const lbx_file_store_work *work,
 
 /* options.check: OK when the store may be opened, also when there is none.
  * Otherwise the fault names the first damage, or why it cannot be read. */
-lbx_status lbx__check_before_open(const char *path, lbx_fault *fault);
+lbx_status lbx__check_before_open(const char *path, bool group,
+                                  lbx_fault *fault);
 
 #endif

@@ -253,11 +253,12 @@ check_try(struct check_child *child, int folder, bool last, lbx__audit_log *log)
 }
 
 static lbx_status
-check_folder_of(struct check_child *child, const char *dir, lbx__audit_log *log)
+check_folder_of(struct check_child *child, const char *dir, bool group,
+                lbx__audit_log *log)
 {
     lbx__folder folder;
     lbx_status status = lbx__folder_open(&folder, &lbx__io_system, dir, true,
-                                         &child->message.fault);
+                                         group, &child->message.fault);
 
     if (status != LBX_OK)
         return status;
@@ -292,7 +293,7 @@ check_close_descriptors(int but)
 
 /* CHECK-1. */
 void
-lbx__check_child_run(const char *dir, int pipe, pid_t parent)
+lbx__check_child_run(const char *dir, bool group, int pipe, pid_t parent)
 {
     static const int signals[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
     static struct check_child child;
@@ -313,7 +314,7 @@ lbx__check_child_run(const char *dir, int pipe, pid_t parent)
     check_close_descriptors(pipe);
     child.pipe = pipe;
     child.view.tables.fd = -1;
-    child.message.status = check_folder_of(&child, dir, &log);
+    child.message.status = check_folder_of(&child, dir, group, &log);
     child.message.report = log.report;
     child.message.is_end = true;
     check_send(&child);

@@ -22,7 +22,8 @@ typedef struct lbx__check_message {
     lbx_fault fault;
 } lbx__check_message;
 
-/* In the child: checks the store in a folder, and exits (CHECK-1). */
-void lbx__check_child_run(const char *dir, int pipe, pid_t parent);
+/* In the child: checks the store in a folder, which may be one of a group, and
+ * exits (CHECK-1). */
+void lbx__check_child_run(const char *dir, bool group, int pipe, pid_t parent);
 
 #endif

@@ -194,7 +194,7 @@ copy_fill(struct copy_hold *hold, const char *path,
     struct copying copying = {.hold = hold, .progress = progress};
     lbx__folder folder;
     lbx_status status =
-        lbx__folder_open(&folder, &lbx__io_system, path, false, NULL);
+        lbx__folder_open(&folder, &lbx__io_system, path, false, false, NULL);
 
     if (status != LBX_OK)
         return status;

@@ -195,7 +195,8 @@ lbx_file_store_salvage_with(const char *dir, const char *new_dir,
     log.damage = own.damage;
     log.context = log.progress.context = own.context;
     log.progress.tell = own.progress;
-    status = lbx__folder_open(&folder, &lbx__io_system, dir, true, &fault);
+    status = lbx__folder_open(&folder, &lbx__io_system, dir, true, own.group,
+                              &fault);
     if (status != LBX_OK)
         return lbx__audit_report_end(ret, NULL, status, &fault, dir);
     lbx__buffer_init(&salvage.encoded, NULL, LBX__ROW_VALUE_MAX);

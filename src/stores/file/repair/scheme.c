@@ -75,7 +75,9 @@ static lbx_status
 scheme_open(const char *name, const lbx_store_options *options, lbx_store **ret)
 {
     const lbx_status status =
-        options->check ? lbx__check_before_open(name, options->fault) : LBX_OK;
+        options->check
+            ? lbx__check_before_open(name, options->group, options->fault)
+            : LBX_OK;
 
     return status == LBX_OK ? lbx__file_store_open(name, options, NULL, ret)
                             : status;
@@ -91,6 +93,8 @@ scheme_differs(lbx_store *store, const lbx_store_options *wanted)
         return "clock";
     if (wanted->exclusive && !have->exclusive)
         return "exclusive";
+    if (wanted->group && !have->group)
+        return "group";
     if (wanted->durability == LBX_DURABILITY_DEFAULT)
         return NULL;
     if (wanted->durability != have->durability)
