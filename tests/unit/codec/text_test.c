@@ -93,7 +93,7 @@ TEST(hex_is_lower_case_and_nothing_else)
     CHECK_INT(0x0a, bytes[0]);
     CHECK_INT(0xf9, bytes[1]);
     CHECK(!lbx__hex_decode("0AF9", 4, bytes));
-    CHECK(!lbx__hex_decode("0af", 3, bytes));
+    CHECK(!lbx__hex_decode("0af9", 3, bytes));
     CHECK(!lbx__hex_decode("0g", 2, bytes));
     CHECK(!lbx__hex_decode(" 1", 2, bytes));
 }

@@ -54,6 +54,8 @@ TEST(a_section_that_keeps_to_its_rules_passes)
                            "quiet = off, names = [a], inner { what = 1 },"
                            "extra = [{}]"));
     CHECK_STR("", fault_of("type = x, capacity = null"));
+    CHECK_STR("", fault_of("type = x, tick = 1ms, capacity = 1"));
+    CHECK_STR("", fault_of("type = x, tick = 10s, room = 1MiB"));
 }
 
 TEST(an_unknown_key_is_refused_with_the_nearest_and_what_is_allowed)

@@ -169,11 +169,13 @@ TEST(the_number_of_values_is_limited)
     lbx_settings_options options = test_options();
     lbx_settings *settings;
 
-    options.max_values = 10;
+    // The root, the list and each of its values, of which a copy is made.
+    options.max_values = 9;
     lbx_settings_unref(load_text_with("a=[1,2,3]", &options));
-    CHECK_STATUS(LBX_INVALID, lbx_settings_load_text("a=[1,2,3,4,5,6,7,8,9]",
-                                                     &options, &settings));
-    CHECK_FAULT(LBX_INVALID, "more than 10 values");
+    options.max_values = 8;
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_settings_load_text("a=[1,2,3]", &options, &settings));
+    CHECK_FAULT(LBX_INVALID, "more than 8 values");
 }
 
 TEST(the_length_of_a_source_is_limited)
@@ -195,6 +197,21 @@ TEST(the_length_of_a_source_is_limited)
     CHECK_FAULT(LBX_INVALID, "longer than 10 bytes");
     CHECK_STATUS(LBX_INVALID,
                  lbx_settings_load_text("a = 1234567", &options, &settings));
+}
+
+/* ARENA-1, whatever the limit leaves for the header of a block. */
+TEST(an_arena_takes_no_more_than_its_limit)
+{
+    for (size_t limit = 2048; limit < 2048 + 64; limit += 8) {
+        lbx__arena arena;
+
+        lbx__arena_init(&arena, NULL, limit);
+        while (lbx__arena_take(&arena, 100))
+            ;
+        CHECK(arena.full);
+        CHECK(arena.taken_bytes <= limit);
+        lbx__arena_fini(&arena);
+    }
 }
 
 TEST(the_memory_of_a_load_is_limited)

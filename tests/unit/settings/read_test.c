@@ -109,6 +109,7 @@ TEST(integers_are_whole_numbers_of_64_bits)
         "x",
         "\"\"",
         "1 2",
+        "01",
         "010",
         "1e19",
         "\" 1\"",
