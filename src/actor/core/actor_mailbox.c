@@ -90,15 +90,17 @@ lbx__actor_mailbox_lose(lbx__actor_mailbox *box, const lbx_envelope *envelope,
         .envelope = &lost,
     };
 
-    lost.lost = (uint8_t)reason;
     if (!box->losses.lost ||
-        !lbx__dead_letter_release(box->system, &lost, reason)) {
+        lbx__dead_letter_is_own(envelope->type, envelope->message)) {
         lbx__dead_letter_publish(box->system, envelope, reason);
         return;
     }
+    lost.lost = (uint8_t)reason;
+    lost.reserved[0] = LBX__REPORT_NONE;
     // Relaxed: a statistic.
     loss.lost_messages = lbx__add(&box->lost, 1, relaxed) + 1;
     box->losses.lost(box->losses.context, &loss);
+    lbx__dead_letter_report(box->system, envelope, reason);
 }
 
 static void

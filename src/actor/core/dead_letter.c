@@ -9,14 +9,21 @@
  */
 #include "actor/core/system.h"
 
+bool
+lbx__dead_letter_is_own(const lbx_type *type, const void *message)
+{
+    return message == (const void *)&lbx__message_poison ||
+           type == lbx_terminated_type() ||
+           type == lbx_receive_timeout_type() || type == lbx_pipe_result_type();
+}
+
 /* Messages that are expected to become dead letters. */
 static bool
 dead_letter_is_suppressed(const lbx_type *type, const void *message)
 {
-    return message == (const void *)&lbx__message_poison ||
-           type == lbx_terminated_type() ||
-           type == lbx_receive_timeout_type() ||
-           lbx__pipe_is_minor(type, message) ||
+    if (type == lbx_pipe_result_type())
+        return lbx__pipe_is_minor(type, message);
+    return lbx__dead_letter_is_own(type, message) ||
            (type && lbx_type_is_a(type, lbx_dead_letter_suppressed_type()));
 }
 
@@ -73,21 +80,16 @@ lbx__dead_letter_publish(lbx_system *system, const lbx_envelope *envelope,
     for (uint32_t i = 0; i < count; i++)
         listeners[i].on_dead_letter(listeners[i].context, &letter);
     lbx__message_destroy(system, envelope->type, envelope->message);
-    if (envelope->reserved[0] == LBX__REPORT_DUE)
-        lbx__ask_report(system, letter.sender.word, dead_letter_status(reason));
+    lbx__dead_letter_report(system, envelope, reason);
 }
 
-bool
-lbx__dead_letter_release(lbx_system *system, lbx_envelope *envelope,
-                         lbx_loss_reason reason)
+void
+lbx__dead_letter_report(lbx_system *system, const lbx_envelope *envelope,
+                        lbx_loss_reason reason)
 {
-    if (dead_letter_is_suppressed(envelope->type, envelope->message))
-        return false;
     if (envelope->reserved[0] == LBX__REPORT_DUE)
         lbx__ask_report(system, lbx_ref_of_sender(envelope->sender).word,
                         dead_letter_status(reason));
-    envelope->reserved[0] = LBX__REPORT_NONE;
-    return true;
 }
 
 lbx_status

@@ -59,16 +59,17 @@ outgoing_unlink(lbx__facilities *facilities, const lbx__outgoing *outgoing)
 static void
 outgoing_finish(lbx__outgoing *outgoing, lbx_status status)
 {
+    const lbx_loss_reason reason = lbx__ref_loss_reason(status);
+
     lbx_operation_fini(&outgoing->send);
     outgoing->envelope.recipient = lbx_ref_as_sender(outgoing->to);
     if (status == LBX_OK)
         lbx__actor_mailbox_wake(outgoing->box, lbx__cell_of(outgoing->to.word));
-    else if (status == LBX_TIMEOUT)
-        lbx__actor_mailbox_lose(outgoing->box, &outgoing->envelope,
-                                LBX_LOSS_DROPPED_NEWEST);
-    else
+    else if (reason == LBX_LOSS_NO_ACTOR)
         lbx__dead_letter_publish(outgoing->box->system, &outgoing->envelope,
-                                 LBX_LOSS_NO_ACTOR);
+                                 reason);
+    else
+        lbx__actor_mailbox_lose(outgoing->box, &outgoing->envelope, reason);
 }
 
 /* Polls; false when it is final and released. */

@@ -107,8 +107,8 @@ ref_sender(const lbx_envelope *envelope)
     return (void *)(uintptr_t)context->self;
 }
 
-static lbx_loss_reason
-ref_loss_reason(lbx_status status)
+lbx_loss_reason
+lbx__ref_loss_reason(lbx_status status)
 {
     switch (status) {
     case LBX_NO_MEMORY:
@@ -118,6 +118,7 @@ ref_loss_reason(lbx_status status)
         return LBX_LOSS_DROPPED_NEWEST;
     case LBX_NOT_FOUND:
     case LBX_CLOSED:
+    case LBX_CANCELLED:
         return LBX_LOSS_NO_ACTOR;
     default:
         return LBX_LOSS_REFUSED;
@@ -192,10 +193,10 @@ static void
 ref_lose(lbx_ref to, lbx_envelope *envelope, lbx_status status)
 {
     lbx__cell *cell = lbx__cell_of(to.word);
-    const lbx_loss_reason reason = ref_loss_reason(status);
-    lbx__actor_mailbox *box = reason == LBX_LOSS_DROPPED_NEWEST
-                                  ? lbx__actor_mailbox_ref(cell, to.word)
-                                  : NULL;
+    const lbx_loss_reason reason = lbx__ref_loss_reason(status);
+    lbx__actor_mailbox *box = reason == LBX_LOSS_NO_ACTOR
+                                  ? NULL
+                                  : lbx__actor_mailbox_ref(cell, to.word);
 
     envelope->recipient = lbx_ref_as_sender(to);
     if (!box) {

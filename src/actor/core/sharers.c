@@ -111,7 +111,9 @@ sharers_mailbox_matches(const lbx__sharers *sharers,
            a->capacity_messages == b->capacity_messages &&
            a->overflow == b->overflow && a->wait_ns == b->wait_ns &&
            a->after_wait == b->after_wait && a->priority == b->priority &&
-           a->kinds == b->kinds;
+           a->kinds == b->kinds && a->compare == b->compare &&
+           a->loss_sink.lost == b->loss_sink.lost &&
+           a->loss_sink.context == b->loss_sink.context;
 }
 
 /* Joins sharers that have a mailbox; *ret_gone: the last has just left. */

@@ -164,6 +164,8 @@ void lbx__ref_tell_at_once(lbx_ref to, const lbx_envelope *envelope);
 /* Sends with the envelope's own sender, or none, and with its duty to
  * report. */
 void lbx__ref_tell_as(lbx_ref to, const lbx_envelope *envelope);
+/* Why a message was lost that a send with this status did not take. */
+lbx_loss_reason lbx__ref_loss_reason(lbx_status status);
 
 /* ask.c: reports to the sender of a message how it was handled. */
 void lbx__ask_report(lbx_system *system, uint64_t sender, lbx_status status);
@@ -177,10 +179,12 @@ void lbx__dead_letter_publish(lbx_system *system, const lbx_envelope *envelope,
                               lbx_loss_reason reason);
 void lbx__dead_letter_publish_node(lbx_system *system, lbx__node *node,
                                    lbx_loss_reason reason);
-/* Reports to a sender that waits, for a message that is given to a loss sink
- * and is no dead letter; false when it must be one. */
-bool lbx__dead_letter_release(lbx_system *system, lbx_envelope *envelope,
-                              lbx_loss_reason reason);
+/* Whether a message is one that only the library makes and destroys. */
+bool lbx__dead_letter_is_own(const lbx_type *type, const void *message);
+/* Reports a loss to the sender, if that waits for the outcome. By then the
+ * message is destroyed, or its new owner's. */
+void lbx__dead_letter_report(lbx_system *system, const lbx_envelope *envelope,
+                             lbx_loss_reason reason);
 
 /* message.c: the end of a message that is not passed on. */
 void lbx__message_destroy(lbx_system *system, const lbx_type *type,

@@ -447,6 +447,33 @@ ACTOR_TEST("", loss_sink_of_an_actor_gets_its_lost_messages)
     CHECK_INT(0, atomic_load(&world->ended)); // the sink owned them
 }
 
+static bool
+accept_odd(const void *message, void *context, int32_t *ret)
+{
+    (void)context;
+    *ret = 0;
+    return number_of(message) % 2 == 1;
+}
+
+ACTOR_TEST("", loss_sink_gets_what_the_mailbox_refuses)
+{
+    lbx_mailbox_options options = lbx_akka_mailbox_options();
+    struct losses losses = {.world = world};
+    char diary[40];
+
+    options.priority = accept_odd;
+    options.loss_sink = (lbx_loss_sink){note_loss, &losses};
+    losses.recipient =
+        part_spawn_boxed(a, LBX_KIND_UNBOUNDED_PRIORITY, &options);
+    CHECK_DIARY(world, "a+");
+    lbx_tell(a->self, letter(2));
+    lbx_tell(a->self, letter(3));
+    (void)snprintf(diary, sizeof(diary), "lost:2/%d a:3",
+                   (int)LBX_LOSS_REFUSED);
+    CHECK_DIARY(world, diary);
+    CHECK_INT(0, atomic_load(&world->dead_count));
+}
+
 // Nobody but the library can destroy a poison pill.
 ACTOR_TEST("", loss_sink_gets_no_messages_of_the_library)
 {
