@@ -121,16 +121,17 @@ struct lbx_store_options {
                                64 KiB or more; 64 MiB */
 
     /* Called with lines for people: what recovery cut off, that another process
-     * has opened the store. NULL: not called. In any thread, with no lock held,
-     * in the middle of an operation: it must not use the store. */
+     * asks to join while this one writes. NULL: not called. In any thread, with
+     * no lock held, in the middle of an operation: it must not use the
+     * store. */
     void (*log)(void *context, const char *line);
     void *log_context;
 
-    /* file: how long an open, and each call, waits for a process that has the
-     * store open and does not react, as one that is stopped in the middle of a
-     * call (SIGSTOP, a debugger). Then it returns LBX_BUSY; the fault of an
-     * open, and the log after a second, have its pid. 0: 30 seconds; -1: for
-     * ever. `check` waits for as long as it takes. */
+    /* file: the limit of each wait, of an open or a call, for a process that
+     * has the store open and does not react, as one that is stopped in the
+     * middle of a call (SIGSTOP, a debugger). Then it returns LBX_BUSY; the
+     * fault of an open, and the log after a second, have its pid. 0: 30
+     * seconds; -1: for ever. `check` waits for as long as it takes. */
     int64_t busy_ms;
 
     /* file: the group of the folder may use the store. A folder that is made

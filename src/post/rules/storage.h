@@ -155,8 +155,9 @@ typedef struct lbx__storage_ops {
     /* For storages that other processes write too; all four or none. Processes
      * notify each other when they have changed something; notify() does the
      * same for our own threads, and any thread may call it. notifications()
-     * counts them. sleep() returns when there have been more than `seen`, or
-     * after wait_ns; -1: no limit. has_join_request() is true when a batch
+     * counts them. sleep() returns when there have been more than `seen`,
+     * after wait_ns (-1: no limit), or earlier; in the storage's thread it may
+     * write what was committed. has_join_request() is true when a batch
      * should begin although there are no calls. */
     uint32_t (*notifications)(lbx__storage *storage);
     void (*sleep)(lbx__storage *storage, uint32_t seen, int64_t wait_ns);

@@ -8,10 +8,11 @@
  * decided in flush.c.
  *
  * begin also changes the mode: to shared when another process asks to join, to
- * exclusive when no other process is left (MEMB-2).
+ * exclusive when no other process is left (MEMB-2). So does the sleep of an
+ * idle owner, to shared (MEMB-6).
  *
  * Threads    one, from open to close; the three entries of the notification
- *            any.
+ *            any, but only the storage's own changes the mode.
  */
 #include "stores/file/free_space.h"
 #include "stores/file/private.h"
@@ -350,11 +351,11 @@ lbx__file_wait(lbx__storage *storage, uint32_t seen, int64_t wait_ns)
 
     if (left >= 0 && (wait_ns < 0 || wait_ns > left)) {
         lbx__membership_wait(&file->membership, seen, left);
-        if (lbx__membership_notified(&file->membership) != seen)
-            return;
-        wait_ns = wait_ns < 0 ? -1 : wait_ns - left;
-        if (!lbx__file_is_poisoned(file))
+        // To share takes time: the caller decides anew how long to wait.
+        if (lbx__membership_notified(&file->membership) == seen &&
+            file_idle_left(file) == 0 && !lbx__file_is_poisoned(file))
             (void)file_share(file, true);
+        return;
     }
     lbx__membership_wait(&file->membership, seen, wait_ns);
 }

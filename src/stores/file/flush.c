@@ -13,9 +13,9 @@
  * In exclusive mode one LMDB transaction is open from checkpoint to checkpoint.
  * A checkpoint commits it, synced, and starts the journal anew: when the
  * journal is full, a batch cannot be a record, the transaction has become
- * large, a process asks to join, a sync serves a hold, a commit makes free
- * pages usable that the next batch may need, exclusive mode begins again, or
- * the store is closed.
+ * large, a process asks to join, the owner is idle (MEMB-6), a sync serves a
+ * hold, a commit makes free pages usable that the next batch may need,
+ * exclusive mode begins again, or the store is closed.
  *
  * In shared mode each batch is a synced commit of its own, so that other
  * processes need not wait for this one's flush.

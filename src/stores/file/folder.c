@@ -189,22 +189,43 @@ folder_refuse_kind(const char *path, int error, lbx_fault *fault)
     return lbx__fault_set(fault, LBX_INVALID, "%s is not a folder", shown);
 }
 
+/* Lets its group use a folder that was just made; without that it is gone. */
+static lbx_status
+folder_give_to_group(const lbx__io *io, const char *path)
+{
+    const int fd = io->open(io, AT_FDCWD, path, O_RDONLY | O_DIRECTORY);
+    int result = fd;
+
+    if (fd >= 0) {
+        result = fchmod(fd, 02770) < 0 ? -errno : 0;
+        (void)close(fd);
+    }
+    if (result < 0)
+        (void)rmdir(path);
+    return lbx__io_status(result);
+}
+
 /* Makes the folder, and its name in the one above durable. */
 static lbx_status
-folder_make(const lbx__io *io, const char *path, bool *ret_made)
+folder_make(const lbx__io *io, const char *path, bool group)
 {
     char above[PATH_MAX];
     const char *slash;
     size_t size = strlen(path);
+    lbx_status status;
     int fd, result;
 
     while (size > 1 && path[size - 1] == '/')
         size--;
     if (size >= sizeof(above))
         return LBX_INVALID;
-    *ret_made = mkdir(path, 0700) == 0;
-    if (!*ret_made && errno != EEXIST)
+    if (mkdir(path, 0700) == 0) {
+        status = group ? folder_give_to_group(io, path) : LBX_OK;
+        if (status != LBX_OK)
+            return status;
+    } else if (errno != EEXIST) {
         return lbx__io_status(-errno);
+    }
     slash = memrchr(path, '/', size);
     size = slash ? (size_t)(slash - path) : 0;
     memcpy(above, path, size);
@@ -226,7 +247,6 @@ lbx__folder_open(lbx__folder *folder, const lbx__io *io, const char *path,
                  bool must_exist, bool group, lbx_fault *fault)
 {
     const int flags = O_RDONLY | O_DIRECTORY;
-    bool made = false;
     char buffer[LBX__FAULT_PATH_BYTES];
     const char *shown = lbx__fault_path(path, buffer);
     lbx_status status;
@@ -234,13 +254,11 @@ lbx__folder_open(lbx__folder *folder, const lbx__io *io, const char *path,
     *folder = (lbx__folder){.fd = io->open(io, AT_FDCWD, path, flags),
                             .group = group};
     if (folder->fd == -ENOENT && !must_exist) {
-        status = folder_make(io, path, &made);
+        status = folder_make(io, path, group);
         if (status != LBX_OK)
             return lbx__fault_set(fault, status, "%s cannot be made: %s", shown,
                                   lbx_status_text(status));
         folder->fd = io->open(io, AT_FDCWD, path, flags);
-        if (made && group && folder->fd >= 0)
-            (void)fchmod(folder->fd, 02770);
     }
     if (folder->fd == -ELOOP || folder->fd == -ENOTDIR)
         return folder_refuse_kind(path, -folder->fd, fault);
@@ -273,8 +291,8 @@ lbx__folder_watch(lbx__folder *folder)
 }
 
 /* When a name in the folder last came or went, by the clock of the file system;
- * 0: it says nothing yet. Such times are only as fine as the kernel's ticks: a
- * recent one may be followed by a change of the same time. */
+ * 0: it says nothing yet. Such times are as fine as the kernel's ticks, or two
+ * seconds (FAT): a recent one may be followed by a change of the same time. */
 static int64_t
 folder_changed_ns(const lbx__folder *folder)
 {
@@ -285,7 +303,7 @@ folder_changed_ns(const lbx__folder *folder)
         return 0;
     changed_ns =
         (int64_t)found.st_ctim.tv_sec * LBX_SECOND + found.st_ctim.tv_nsec;
-    return changed_ns + LBX_SECOND < lbx__clock_wall() ? changed_ns : 0;
+    return changed_ns + 3 * LBX_SECOND < lbx__clock_wall() ? changed_ns : 0;
 }
 
 static const char *

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The folder of a store: owned by this user, and safe to write to.
+ * The folder of a store: of this user, or of a group that this process trusts,
+ * and safe to write to.
  *
  * FOLD-1  Nothing is written to a folder that is refused: one that is a
  *         symbolic link, has another owner, is writable for others, lies on a

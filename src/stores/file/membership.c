@@ -378,14 +378,17 @@ lbx__membership_blocker(const lbx__membership *membership)
     const struct lbx__wake *wake = membership->wake;
     struct flock lock = {
         .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = WRITER, .l_len = 1};
+    uint32_t pid;
 
     if (membership->mode == LBX__MODE_NONE)
         return lbx__load(&wake->owner, seq_cst);
     // When no process writes, the next one is stopped before it does.
     if (fcntl(membership->fd, F_OFD_GETLK, &lock) == 0 &&
         lock.l_type == F_UNLCK)
-        return lbx__load(&wake->locks[0].holder, seq_cst);
-    return lbx__load(&wake->locks[WRITER - NEXT].holder, seq_cst);
+        pid = lbx__load(&wake->locks[0].holder, seq_cst);
+    else
+        pid = lbx__load(&wake->locks[WRITER - NEXT].holder, seq_cst);
+    return pid == membership->pid ? 0 : pid; // it was released just now
 }
 
 bool

@@ -32,9 +32,10 @@
  *         the one that has the writer lock (bytes 257 and 258). LMDB's are
  *         robust futexes: of two waiters one may be woken and killed before it
  *         has the lock, while a third process takes and frees it and sees no
- *         waiter; then the other sleeps for ever. A waiter for a file lock is
- *         woken whichever process dies. Two bytes make it fair: a process that
- *         has just written queues behind the one that is next.
+ *         waiter; then the other sleeps for ever. A file lock is released
+ *         whichever process dies; its waiters look every 10 ms, or are woken by
+ *         a word in `wake`. Two bytes make it fair: a process that has just
+ *         written queues behind the one that is next.
  * MEMB-6  A process that is stopped holds what it held. So an owner in
  *         exclusive mode that has written nothing for a second shares before it
  *         sleeps, as for a join request, and is exclusive again when it writes

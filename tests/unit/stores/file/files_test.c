@@ -78,7 +78,7 @@ TEST(no_send_or_sync_returns_ok_after_a_file_was_deleted)
  * not the files. */
 TEST(files_are_watched_for_as_long_as_the_store_is_open)
 {
-    const int64_t until_ns = lbx_clock_now(NULL) + 1500 * LBX_MS;
+    const int64_t until_ns = lbx_clock_now(NULL) + 3500 * LBX_MS;
     const char *path = test_path();
     lbx__storage *storage = fixture_open(path, NULL, NULL);
 
