@@ -2,7 +2,7 @@
 /*
  * A send that does not wait: check the envelope, find the lane, push, act on
  * the flags that the push returned. When the lane has no capacity, the overflow
- * policy decides: reject, drop this message, send_evict an older one, grow.
+ * policy decides: reject, drop this message, evict an older one, grow.
  * Waiting sends (LBX_OVERFLOW_BLOCK) are in send_operation.c, the fast paths in
  * producer.c.
  *

@@ -116,7 +116,7 @@ lbx__mdb_tree_fini(lbx__mdb_tree *tree)
 
 /* ---- Walking ---- */
 
-/* The tree_bounds that the parents of a level give it: from `first` on, before
+/* The bounds that the parents of a level give it: from `first` on, before
  * `end`. */
 static lbx__mdb_bad_page
 tree_bounds(const lbx__mdb_tree *tree, size_t level, uint64_t page)

@@ -284,7 +284,7 @@ lbx__audit_rows(lbx__view *view, lbx__audit_log *log)
 
     lbx__audit_progress_expect(&log->progress, view);
     lbx__mdb_tables_listen(&view->tables, lbx__audit_report_page, &audit);
-    // The storage's own table has a audit_walk too, for its pages.
+    // The storage's own table is walked too, for its pages.
     while (view->tables.has[LBX__HEADER_TABLE] &&
            lbx__mdb_tree_next(&view->tables.trees[LBX__HEADER_TABLE], &row) ==
                LBX_OK)
