@@ -31,6 +31,12 @@
 #include "stores/file/free_space.h"
 #include "stores/file/private.h"
 
+#include "base/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
 enum {
     /* Rows between two checkpoints: each may hold a path of LMDB's pages in
      * memory, and LMDB keeps 131,071 at most before it writes some early, which
@@ -39,10 +45,64 @@ enum {
     CHECKPOINT_ROWS_MAX_TIGHT = 64 /* while the disk is full */
 };
 
+/* When a name in the folder last came or went, by the clock of the file system;
+ * 0: it says nothing yet. Such times are as fine as the kernel's ticks, or two
+ * seconds (FAT): a recent one may be followed by a change of the same time. */
+static int64_t
+flush_folder_changed_ns(const lbx__folder *folder)
+{
+    struct stat found;
+    int64_t changed_ns;
+
+    if (fstat(folder->fd, &found) < 0)
+        return 0;
+    changed_ns =
+        (int64_t)found.st_ctim.tv_sec * LBX_SECOND + found.st_ctim.tv_nsec;
+    return changed_ns + 3 * LBX_SECOND < lbx__clock_wall() ? changed_ns : 0;
+}
+
+static const char *
+flush_search_missing(const lbx__folder *folder)
+{
+    struct stat found;
+
+    for (int i = 0; i < LBX__FOLDER_FILES; i++) {
+        const char *name = lbx__folder_names[i];
+
+        // Any other error says nothing about the file: a process that has
+        // changed its user since it opened the folder may not search it.
+        if (fstatat(folder->fd, name, &found, AT_SYMLINK_NOFOLLOW) < 0
+                ? errno == ENOENT
+                : found.st_ino != folder->inodes[i])
+            return name;
+    }
+    return NULL;
+}
+
+/* The name of a file that was deleted, moved away or replaced since the storage
+ * opened it (FOLD-2). NULL: there is none. One system call, unless something in
+ * the folder has changed. */
+static const char *
+flush_find_missing(lbx__folder *folder)
+{
+    const char *missing;
+    int64_t changed_ns;
+
+    if (!folder->watched)
+        return NULL;
+    // Read first: a change during the search has a later time.
+    changed_ns = flush_folder_changed_ns(folder);
+    if (changed_ns != 0 && changed_ns == folder->unchanged_ns)
+        return NULL;
+    missing = flush_search_missing(folder);
+    folder->unchanged_ns = missing ? 0 : changed_ns;
+    return missing;
+}
+
 lbx_status
 lbx__flush_check_files(lbx__file *file)
 {
-    const char *missing = lbx__folder_find_missing(&file->folder);
+    const char *missing = flush_find_missing(&file->folder);
 
     if (!missing)
         return LBX_OK;

@@ -2,8 +2,6 @@
 /* Which folders are accepted, and why others are refused; see folder.h. */
 #include "stores/file/folder.h"
 
-#include "base/clock.h"
-
 #include "base/fault.h"
 
 #include <dirent.h>
@@ -288,57 +286,6 @@ lbx__folder_watch(lbx__folder *folder)
     }
     folder->watched = true;
     return LBX_OK;
-}
-
-/* When a name in the folder last came or went, by the clock of the file system;
- * 0: it says nothing yet. Such times are as fine as the kernel's ticks, or two
- * seconds (FAT): a recent one may be followed by a change of the same time. */
-static int64_t
-folder_changed_ns(const lbx__folder *folder)
-{
-    struct stat found;
-    int64_t changed_ns;
-
-    if (fstat(folder->fd, &found) < 0)
-        return 0;
-    changed_ns =
-        (int64_t)found.st_ctim.tv_sec * LBX_SECOND + found.st_ctim.tv_nsec;
-    return changed_ns + 3 * LBX_SECOND < lbx__clock_wall() ? changed_ns : 0;
-}
-
-static const char *
-folder_find_missing(const lbx__folder *folder)
-{
-    struct stat found;
-
-    for (int i = 0; i < LBX__FOLDER_FILES; i++) {
-        const char *name = lbx__folder_names[i];
-
-        // Any other error says nothing about the file: a process that has
-        // changed its user since it opened the folder may not search it.
-        if (fstatat(folder->fd, name, &found, AT_SYMLINK_NOFOLLOW) < 0
-                ? errno == ENOENT
-                : found.st_ino != folder->inodes[i])
-            return name;
-    }
-    return NULL;
-}
-
-const char *
-lbx__folder_find_missing(lbx__folder *folder)
-{
-    const char *missing;
-    int64_t changed_ns;
-
-    if (!folder->watched)
-        return NULL;
-    // Read first: a change during the search has a later time.
-    changed_ns = folder_changed_ns(folder);
-    if (changed_ns != 0 && changed_ns == folder->unchanged_ns)
-        return NULL;
-    missing = folder_find_missing(folder);
-    folder->unchanged_ns = missing ? 0 : changed_ns;
-    return missing;
 }
 
 void

@@ -58,13 +58,8 @@ lbx_status lbx__folder_open(lbx__folder *folder, const lbx__io *io,
 lbx_status lbx__folder_look(lbx__folder *folder, lbx_fault *fault);
 
 /* Remembers the files that are there: the storage has just opened them, and
- * each flush compares. */
+ * each flush compares (FOLD-2, flush.c). */
 lbx_status lbx__folder_watch(lbx__folder *folder);
-
-/* The name of a file that was deleted, moved away or replaced since
- * lbx__folder_watch() (FOLD-2). NULL: there is none. One system call, unless
- * something in the folder has changed. */
-const char *lbx__folder_find_missing(lbx__folder *folder);
 
 void lbx__folder_close(lbx__folder *folder);
 
