@@ -106,7 +106,7 @@ wake_start_wait(const lbx__membership *membership)
     };
 }
 
-/* How long to wait now, `most_ns` at the most; 0: no longer. */
+/* How long to wait now, `most_ns` at the most; 0 or less: no longer. */
 static int64_t
 wake_wait_left(const lbx__membership *membership, struct wake_wait *wait,
                int64_t most_ns)
@@ -119,8 +119,6 @@ wake_wait_left(const lbx__membership *membership, struct wake_wait *wait,
             membership->slow(membership->context,
                              lbx__membership_blocker(membership));
     }
-    if (now >= wait->deadline_ns)
-        return 0;
     return wait->deadline_ns - now < most_ns ? wait->deadline_ns - now
                                              : most_ns;
 }

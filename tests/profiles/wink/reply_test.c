@@ -3,23 +3,11 @@
  * page, and its resolvers (docs/origins.md, W-30). */
 #include "profiles/wink/wink.h"
 
+#include "support/local.h"
 #include "support/test.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static lbx_type *
-make_type(const char *name, const lbx_type *base)
-{
-    lbx_type_options options = LBX_TYPE_OPTIONS_INIT;
-    lbx_type *type;
-
-    options.name = name;
-    options.bases = &base;
-    options.base_count = base ? 1 : 0;
-    CHECK_OK(lbx_type_create(&options, &type));
-    return type;
-}
 
 /* A worker's mailbox whose replies go to two collecting ones. */
 struct worker {
@@ -49,10 +37,10 @@ worker_begin(const lbx_routes_entry *table, size_t count, const char *rest)
     lbx_routes *routes;
 
     CHECK(worker);
-    worker->result = make_type("t.Result", NULL);
-    worker->detailed = make_type("t.Detailed", worker->result);
-    worker->summary = make_type("t.Summary", worker->result);
-    worker->error = make_type("t.Error", NULL);
+    worker->result = test_type("t.Result", NULL);
+    worker->detailed = test_type("t.Detailed", worker->result);
+    worker->summary = test_type("t.Summary", worker->result);
+    worker->error = test_type("t.Error", NULL);
     CHECK_OK(lbx_type_registry_create(NULL, &worker->types));
     CHECK_OK(lbx_type_registry_add(worker->types, worker->result));
     CHECK_OK(lbx_type_registry_add(worker->types, worker->detailed));
