@@ -15,6 +15,7 @@ test_await_own_signal(void)
     int fd;
 
     CHECK(sigemptyset(&mask) == 0 && sigaddset(&mask, SIGTERM) == 0);
+    CHECK(signal(SIGTERM, SIG_DFL) != SIG_ERR); // Check has a handler
     CHECK(pthread_sigmask(SIG_BLOCK, &mask, NULL) == 0);
     fd = signalfd(-1, &mask, SFD_CLOEXEC);
     CHECK(fd >= 0);

@@ -352,10 +352,12 @@ ACTOR_TEST("", mailbox_options_that_an_actor_cannot_have_are_refused)
 {
     static const char *const words[] = {"owner", "clock", "destroy",
                                         "dead_letters"};
+    lbx_mailbox_options lost = LBX_MAILBOX_OPTIONS_INIT;
     lbx_producer *in;
     lbx_consumer *out;
 
-    CHECK_OK(lbx_mailbox_create(LBX_KIND_UNBOUNDED, NULL, &in, &out));
+    lost.envelopes = true; // else no mailbox could have it as dead_letters
+    CHECK_OK(lbx_mailbox_create(LBX_KIND_UNBOUNDED, &lost, &in, &out));
     for (size_t i = 0; i < 4; i++) {
         lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
         lbx_clock other = world->clock;

@@ -2,6 +2,9 @@
 /* The segment queue: order, claims, flags, the end. */
 #include "queue/segq_fixture.h"
 
+#include "base/park.h"
+#include "support/threads.h"
+
 static uint64_t
 slots(void)
 {
@@ -319,6 +322,66 @@ QUEUE_TEST("SEGQ-3 MSG-1", claim_before_close_is_delivered, LBX__ENVELOPE,
     lbx__slot_fill(slot, item.words, LBX__ENVELOPE);
     check_pops(0, 2);
 }
+
+/* ---- More consumers than hazards ---- */
+
+enum {
+    CONSUMERS = LBX__HAZARDS + 4
+};
+
+static struct {
+    pthread_barrier_t numbered; /* each thread has its number */
+    pthread_barrier_t popped;
+    _Atomic(uint32_t) done;
+} crowd;
+
+/* The first thread without a hazard of its own pops. */
+static void
+pop_by_the_shared_hazard(unsigned index, void *context)
+{
+    bool shares = lbx__thread_index() == LBX__HAZARDS - 1;
+    uint64_t word;
+    unsigned notes;
+
+    (void)index;
+    (void)context;
+    (void)pthread_barrier_wait(&crowd.numbered);
+    if (shares) {
+        (void)lbx__segq_pop_many(&q, &word, 1, &notes);
+        lbx__store(&crowd.done, 1u, seq_cst);
+    }
+    (void)pthread_barrier_wait(&crowd.popped);
+}
+
+static void
+run_crowd(void *context)
+{
+    threads_run(CONSUMERS, pop_by_the_shared_hazard, context);
+}
+
+/* The last hazard belongs to the holder of the lock: a thread that shares it
+ * waits for the lock, however many threads there are. */
+QUEUE_TEST("SEGQ-4", the_shared_hazard_is_used_under_the_lock, LBX__WORD, true)
+{
+    struct thread runner;
+
+    CHECK(pthread_barrier_init(&crowd.numbered, NULL, CONSUMERS) == 0);
+    CHECK(pthread_barrier_init(&crowd.popped, NULL, CONSUMERS) == 0);
+    CHECK(push(1) >= 0);
+    lbx__lock_take(&q.lock);
+    thread_start(&runner, run_crowd, NULL);
+    while (lbx__load(&q.lock.word, seq_cst) != 2 &&
+           lbx__load(&crowd.done, seq_cst) == 0)
+        sched_yield();
+    CHECK_INT(0, lbx__load(&crowd.done, seq_cst));
+    lbx__lock_give(&q.lock);
+    thread_join(&runner);
+    CHECK_INT(1, lbx__load(&crowd.done, seq_cst));
+    CHECK(pthread_barrier_destroy(&crowd.numbered) == 0);
+    CHECK(pthread_barrier_destroy(&crowd.popped) == 0);
+}
+
+/* ---- lbx__segq_valid() ---- */
 
 /* Negative control: valid() sees what it is there to see. */
 TEST(segq_valid_notices_a_lost_message)
