@@ -167,6 +167,25 @@ TEST(a_clock_that_was_set_back_over_a_boot_shortens_no_lease)
         boots);
 }
 
+/* Time goes on for a lease while the machine sleeps, which CLOCK_MONOTONIC does
+ * not see. */
+TEST(a_lease_runs_out_while_the_machine_sleeps)
+{
+    lbx_postbox *box = open_box(test_path(), NULL);
+    lbx_letter *letter;
+
+    (void)send_once(box, "tick");
+    CHECK_OK(lbx_postbox_receive(box, 0, &letter));
+    CHECK_OK(lbx_letter_extend(letter, DAY / 2));
+    lbx_letter_destroy(letter);
+    CHECK_STATUS(LBX_EMPTY, lbx_postbox_receive(box, 0, &letter));
+    disk_boot_shift_ns += DAY;
+    CHECK_OK(lbx_postbox_receive(box, 0, &letter));
+    lbx_letter_destroy(letter);
+    lbx_postbox_unref(box);
+    disk_boot_shift_ns = 0;
+}
+
 /* The control: a store that goes by the wall clock is found out. */
 
 TEST(a_store_that_goes_by_the_wall_clock_is_early)

@@ -43,6 +43,23 @@ TEST(fault_names_file_and_line)
     CHECK(strstr(fault.text, "/z.txt:1: long"));
 }
 
+/* The end of a long path begins with a whole character. */
+TEST(fault_cuts_no_character_of_a_path)
+{
+    char path[96], shown[LBX__FAULT_PATH_BYTES];
+    char wanted[96] = "...";
+
+    memset(path, 'x', sizeof(path));
+    memcpy(path, "\xe2\x82\xac", 3); // a euro sign; 80 bytes are shown
+    path[81] = '\0';
+    memcpy(wanted + 3, path + 3, 79);
+    CHECK_STR(wanted, lbx__fault_path(path, shown));
+    path[82] = '\0';
+    path[81] = 'x';
+    wanted[81] = 'x';
+    CHECK_STR(wanted, lbx__fault_path(path, shown));
+}
+
 TEST(fault_is_completed_only_when_nothing_was_written)
 {
     lbx_fault fault;

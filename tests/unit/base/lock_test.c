@@ -63,6 +63,33 @@ TEST(lock_wakes_those_who_sleep)
     CHECK_INT(0, lbx__peek(&world.lock.word));
 }
 
+static void
+take_and_look(void *context)
+{
+    struct world *world = context;
+
+    lbx__lock_take(&world->lock);
+    world->counter = lbx__peek(&world->lock.word);
+    lbx__lock_give(&world->lock);
+}
+
+/* LOCK-1: who waits sleeps, and says so before. LOCK-2: woken, it has the lock
+ * as if others slept still. */
+TEST_CITING("LOCK-1 LOCK-2", lock_that_is_slept_for_is_marked_until_it_is_free)
+{
+    struct world world = {.rounds = 0};
+    struct thread thread;
+
+    lbx__lock_take(&world.lock);
+    CHECK_INT(1, lbx__peek(&world.lock.word));
+    thread_start(&thread, take_and_look, &world);
+    EVENTUALLY(lbx__load(&world.lock.word, relaxed) == 2);
+    lbx__lock_give(&world.lock);
+    thread_join(&thread);
+    CHECK_INT(2, world.counter);
+    CHECK_INT(0, lbx__peek(&world.lock.word));
+}
+
 TEST(futex_does_not_sleep_on_another_value)
 {
     _Atomic(uint32_t) word = 1;
@@ -149,4 +176,61 @@ TEST(thread_numbers_are_distinct_and_small)
             }
         }
     }
+}
+
+struct late {
+    pthread_key_t key;
+    unsigned before, another, after;
+    _Atomic(uint32_t) taken, done;
+};
+
+static void
+keep_a_number(void *context)
+{
+    struct late *late = context;
+
+    late->another = lbx__thread_index();
+    lbx__store(&late->taken, 1u, release);
+    // Acquire: pairs with the release in take_a_number_late().
+    EVENTUALLY(lbx__load(&late->done, acquire) != 0);
+}
+
+/* At the end of a thread, when it has given its number back. */
+static void
+take_a_number_late(void *context)
+{
+    struct late *late = context;
+    struct thread thread;
+
+    thread_start(&thread, keep_a_number, late);
+    // Acquire: pairs with the release in keep_a_number().
+    EVENTUALLY(lbx__load(&late->taken, acquire) != 0);
+    late->after = lbx__thread_index();
+    lbx__store(&late->done, 1u, release);
+    thread_join(&thread);
+}
+
+static void
+end_late(void *context)
+{
+    struct late *late = context;
+
+    late->before = lbx__thread_index();
+    CHECK_INT(0, pthread_setspecific(late->key, late));
+}
+
+/* A destructor of the thread's that sends a message, say, must not use a number
+ * that another thread has by now. */
+TEST(thread_takes_another_number_when_it_has_given_its_own_back)
+{
+    struct late late = {.before = 0};
+    struct thread thread;
+
+    (void)lbx__thread_index(); // its key comes first, and so does its end
+    CHECK_INT(0, pthread_key_create(&late.key, take_a_number_late));
+    thread_start(&thread, end_late, &late);
+    thread_join(&thread);
+    CHECK_INT(late.before, late.another);
+    CHECK(late.after != late.another);
+    CHECK_INT(0, pthread_key_delete(late.key));
 }

@@ -3,8 +3,11 @@
 #include "base/alloc.h"
 #include "support/test.h"
 
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum {
     BLOCKS = 8,
@@ -40,4 +43,36 @@ TEST(pages_are_aligned_and_zeroed)
 {
     for (int i = 0; i < 10; i++)
         take_and_give_back();
+}
+
+/* The pages of address space that this process has, without a call of malloc's. */
+static long
+mapped_pages(void)
+{
+    const int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    char text[128] = "";
+
+    CHECK(fd >= 0);
+    CHECK(read(fd, text, sizeof(text) - 1) > 0);
+    CHECK(close(fd) == 0);
+    return strtol(text, NULL, 10);
+}
+
+/* What was mapped for the sake of the alignment is given back at once, on both
+ * sides of the block. */
+TEST(pages_take_no_more_than_their_size)
+{
+    const long page = sysconf(_SC_PAGESIZE);
+    long before;
+
+    if (test_is_sanitized())
+        return; // malloc's
+    (void)mapped_pages(); // what the first call needs
+    before = mapped_pages();
+    for (int i = 0; i < BLOCKS; i++) {
+        CHECK(mmap(NULL, (size_t)page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS,
+                   -1, 0) != MAP_FAILED);
+        CHECK(lbx__pages_alloc(NULL, BLOCK_BYTES));
+    }
+    CHECK_INT(BLOCKS * (1 + BLOCK_BYTES / page), mapped_pages() - before);
 }

@@ -138,6 +138,18 @@ TEST(type_bases_keep_their_order)
     lbx_type_destroy(b);
 }
 
+/* The first base is derived from the last: that one has to wait for the base
+ * between them. */
+TEST(type_base_waits_for_those_before_it)
+{
+    LOCAL_TYPE(c) = NEW_TYPE("C", NULL);
+    LOCAL_TYPE(b) = NEW_TYPE("B", NULL);
+    LOCAL_TYPE(a) = NEW_TYPE("A", c);
+    LOCAL_TYPE(d) = NEW_TYPE("D", a, b, c);
+
+    check_line("D A B C", d);
+}
+
 static void
 check_refused(lbx_type *const *bases)
 {

@@ -73,6 +73,161 @@ TEST(receive_behind_a_promise_ends_when_the_message_is_discarded)
     receiver_end(&promised);
 }
 
+// Not at its end for a receive that waits behind the promise, either.
+TEST(receive_behind_a_promise_of_a_closed_mailbox_goes_on_waiting)
+{
+    struct receiver promised;
+    LOCAL_BOX(box) = box_with_promise(&promised);
+    LOCAL_RECEIVER(next);
+
+    receiver_wait(&next, &box);
+    CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DRAIN));
+    CHECK_STATUS(LBX_PENDING, receiver_poll(&next));
+    receiver_check(&promised, 1);
+    CHECK_STATUS(LBX_CLOSED, receiver_poll(&next));
+}
+
+// ---- Messages that are counted and cannot be taken yet ----
+
+enum {
+    CLOSET_ITEMS = 4
+};
+
+// A kind whose door may be shut, as a slot that is not filled yet shuts a queue
+// for a moment.
+struct closet {
+    lbx_envelope items[CLOSET_ITEMS];
+    int first, end;
+    bool shut;
+};
+
+static lbx_status
+closet_create(void *context, const lbx_mailbox_options *options, void **ret)
+{
+    (void)options;
+    *ret = context;
+    return LBX_OK;
+}
+
+static void
+closet_destroy(void *storage)
+{
+    (void)storage;
+}
+
+static lbx_status
+closet_push(void *storage, const lbx_envelope *envelope)
+{
+    struct closet *closet = storage;
+
+    CHECK(closet->end < CLOSET_ITEMS);
+    closet->items[closet->end++] = *envelope;
+    return LBX_OK;
+}
+
+static bool
+closet_pop(void *storage, lbx_envelope *ret)
+{
+    struct closet *closet = storage;
+
+    if (closet->shut || closet->first == closet->end)
+        return false;
+    *ret = closet->items[closet->first++];
+    return true;
+}
+
+static struct box
+closet_box(struct closet *closet, lbx_kind_registry **kinds,
+           const lbx_mailbox_options *options)
+{
+    static const lbx_kind_ops ops = {
+        .size_bytes = sizeof(lbx_kind_ops),
+        .create = closet_create,
+        .destroy = closet_destroy,
+        .push = closet_push,
+        .pop = closet_pop,
+    };
+
+    CHECK_OK(lbx_kind_registry_create(NULL, kinds));
+    CHECK_OK(lbx_kind_registry_add(*kinds, "closet", &ops, closet));
+    return BOX("closet", *options, with.kinds = *kinds);
+}
+
+// The message is for the receive that waits, although the door was shut when it
+// looked.
+TEST(nobody_overtakes_a_receive_that_found_the_door_shut)
+{
+    const lbx_mailbox_options options = plain_options();
+    struct closet closet = {.shut = true};
+    lbx_kind_registry *kinds;
+    struct box box = closet_box(&closet, &kinds, &options);
+    struct receiver first, second;
+
+    receiver_wait(&first, &box);
+    box_send(&box, 1);
+    CHECK_STATUS(LBX_PENDING, receiver_poll(&first));
+    closet.shut = false;
+    CHECK_NOTHING(&box);
+    receiver_wait(&second, &box);
+    receiver_check(&first, 1);
+    box_send(&box, 2);
+    receiver_check(&second, 2);
+    box_end(&box);
+    lbx_kind_registry_destroy(kinds);
+}
+
+// The first receive is too late, and what it was promised is for the next.
+TEST(receive_that_is_too_late_for_its_promise_passes_it_on)
+{
+    struct test_clock time = {.now_ns = 1000};
+    const lbx_clock clock = test_clock_interface(&time);
+    lbx_mailbox_options options = plain_options();
+    struct closet closet = {.shut = true};
+    lbx_kind_registry *kinds;
+    struct box box;
+    struct receiver first, second;
+
+    options.clock = &clock;
+    box = closet_box(&closet, &kinds, &options);
+    receiver_wait_until(&first, &box, 2000);
+    receiver_wait(&second, &box);
+    box_send(&box, 1);
+    CHECK_INT(0, second.bell.rings);
+    test_clock_set(&time, 2000);
+    CHECK_STATUS(LBX_TIMEOUT, receiver_poll(&first));
+    receiver_end(&first);
+    CHECK_INT(1, second.bell.rings);
+    closet.shut = false;
+    receiver_check(&second, 1);
+    box_end(&box);
+    lbx_kind_registry_destroy(kinds);
+}
+
+// The take of a receive lets a send in, whose message is promised to the very
+// receive: it has one already, and the other is for all.
+TEST(receive_that_took_a_message_gives_up_its_promise_of_another)
+{
+    const lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
+    struct closet closet = {.shut = true};
+    lbx_kind_registry *kinds;
+    struct box box = closet_box(&closet, &kinds, &options);
+    struct receiver receiver;
+    struct sender sender;
+
+    receiver_wait(&receiver, &box);
+    box_send(&box, 1);
+    CHECK_STATUS(LBX_PENDING, receiver_poll(&receiver));
+    sender_wait(&sender, &box, 2);
+    closet.shut = false;
+    receiver_check(&receiver, 1);
+    CHECK_OK(sender_poll(&sender));
+    sender_end(&sender);
+    CHECK_INT(0, box_stats(&box).waiting_receivers);
+    CHECK_RECEIVES(&box, 2);
+    box_end(&box);
+    lbx_kind_registry_destroy(kinds);
+}
+
 // ---- Close and flush ----
 
 // The lane of system messages is made by the first one, closed if need be.
@@ -205,6 +360,16 @@ TEST(high_water_is_known_before_the_first_take)
 
     box_send_numbers(&box, 1, 3);
     CHECK_INT(3, box_stats(&box).high_water);
+}
+
+// A first take does that too: nobody may read them before the mailbox is empty.
+TEST(high_water_is_known_after_the_first_take)
+{
+    LOCAL_BOX(box) = box_unbounded();
+
+    box_send_numbers(&box, 1, 3);
+    CHECK_RECEIVES(&box, 1, 2, 3);
+    CHECK(box_stats(&box).high_water >= 2);
 }
 
 // A permit beside a notified wait is for the next one.

@@ -433,6 +433,21 @@ QUEUE_TEST("", large_pool_is_forgotten_when_it_is_empty, LBX__PAIR,
     }
 }
 
+/* From 4096 items on it is large. */
+QUEUE_TEST("", smallest_large_pool_is_forgotten, LBX__PAIR, &lower_first)
+{
+    CHECK(lbx__bucket_heap_reserve(&heap, 4096));
+    CHECK_INT(4096, heap.pool_size);
+    push(1, 1);
+    CHECK_INT(1, pop());
+    check_nothing_allocated();
+    CHECK(lbx__bucket_heap_reserve(&heap, 2048));
+    CHECK_INT(2048, heap.pool_size);
+    push(1, 1);
+    CHECK_INT(1, pop());
+    CHECK_INT(2048, heap.pool_size);
+}
+
 TEST_CITING("MSG-6", small_pool_is_kept)
 {
     long before;

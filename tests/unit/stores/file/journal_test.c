@@ -344,6 +344,130 @@ TEST(a_body_that_looks_like_a_record_is_none)
     close_desk(&boxes);
 }
 
+/* Changes the head of the only row and makes the record's sum right again. */
+static void
+patch_row(struct boxes *boxes, const uint8_t row[8])
+{
+    const size_t size = boxes->journal.at - LBX__JOURNAL_FRONT;
+    uint8_t record[128];
+    uint32_t crc;
+
+    CHECK(size <= sizeof(record));
+    fixture_read(boxes->path, "journal", record, size, LBX__JOURNAL_FRONT);
+    memcpy(record + LBX__RECORD_HEAD, row, 8);
+    crc = lbx__crc32c(boxes->journal.seed, record, 36);
+    crc = lbx__crc32c(crc, record + LBX__RECORD_HEAD, size - LBX__RECORD_HEAD);
+    lbx__put_le32(record + 36, crc);
+    fixture_write(boxes->path, "journal", record, size, LBX__JOURNAL_FRONT);
+}
+
+static void
+note_bad(void *context, uint64_t from, uint64_t end)
+{
+    (void)from;
+    (void)end;
+    ++*(int *)context;
+}
+
+static lbx_status
+skip_row(void *context, lbx__table table, lbx__bytes key,
+         const lbx__bytes *value)
+{
+    (void)context;
+    (void)table;
+    (void)key;
+    (void)value;
+    return LBX_OK;
+}
+
+/* Its sum agrees, so that its writer was broken, or another program: nothing
+ * behind the record's end may be read for it. */
+TEST(a_row_longer_than_its_record_or_with_wrong_numbers_is_damage)
+{
+    // A row of 8 + 4 + 12 bytes fills its record.
+    static const struct {
+        uint8_t table, what;
+        uint16_t key;
+        uint32_t value;
+        bool good;
+    } rows[] = {
+        {LBX__BODIES, 0, 4, 12, true},
+        {LBX__BODIES, 0, 4, 13, false},
+        {LBX__BODIES, 0, 4, 20, false},
+        {LBX__BODIES, 0, 4, UINT32_MAX, false},
+        {LBX__BODIES, 0, 16, 0, true},
+        {LBX__BODIES, 0, 17, 0, false},
+        {LBX__BODIES, 0, 24, 0, false},
+        {LBX__BODIES, 0, 0, 16, false},
+        {LBX__BODIES, 1, 16, 0, true},
+        {LBX__BODIES, 1, 4, 12, false},
+        {LBX__BODIES, 2, 16, 0, false},
+        {LBX__TABLES - 1, 0, 4, 12, true},
+        {LBX__TABLES, 0, 4, 12, false},
+    };
+    struct boxes boxes;
+
+    open_desk(&boxes, NULL);
+    add(&boxes, "four", "twelve bytes", true);
+    CHECK_INT(LBX__RECORD_HEAD + 24, boxes.journal.at - LBX__JOURNAL_FRONT);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        uint8_t row[8] = {rows[i].table, rows[i].what};
+        lbx__journal_end_state state;
+        int bad = 0;
+
+        lbx__put_le16(row + 2, rows[i].key);
+        lbx__put_le32(row + 4, rows[i].value);
+        patch_row(&boxes, row);
+        if (lbx__journal_read(&boxes.journal, 7, skip_row, NULL, &state) !=
+            (rows[i].good ? LBX_OK : LBX_CORRUPT))
+            FAIL("row %zu", i);
+        if (!rows[i].good) {
+            CHECK_INT(LBX__JOURNAL_FRONT, state.end);
+            CHECK_INT(boxes.journal.at, state.bad_upto);
+        }
+        CHECK_OK(lbx__journal_read_damaged(&boxes.journal, 7, skip_row,
+                                           note_bad, &bad, &state));
+        CHECK_INT(!rows[i].good, bad);
+    }
+    close_desk(&boxes);
+}
+
+static struct boxes *written_beside;
+
+static int
+sync_beside_a_write(const lbx__io *io, int fd)
+{
+    const int result = lbx__io_system.fdatasync(io, fd);
+
+    written_beside->journal.io = &lbx__io_system;
+    add(written_beside, "b", "2", false);
+    return result;
+}
+
+/* A flush counts what was written when it began: a record that is made after it
+ * does not say that the disk has all before it. */
+TEST(a_record_written_beside_a_flush_is_not_flushed_by_it)
+{
+    lbx__io io = lbx__io_system;
+    struct boxes boxes;
+    char magic[4];
+    size_t at;
+
+    io.fdatasync = sync_beside_a_write;
+    open_desk(&boxes, NULL);
+    add(&boxes, "a", "1", false);
+    written_beside = &boxes;
+    boxes.journal.io = &io;
+    CHECK_OK(lbx__journal_flush(&boxes.journal));
+    CHECK_INT(1, boxes.journal.flushed);
+    at = boxes.journal.at;
+    add(&boxes, "c", "3", true);
+    fixture_read(boxes.path, "journal", magic, sizeof(magic), at);
+    CHECK(memcmp(magic, "LBXR", 4) == 0);
+    check_records(&boxes, "4:a=1 4:b=2 4:c=3 ");
+    close_desk(&boxes);
+}
+
 TEST(a_journal_of_another_store_or_a_newer_format_is_refused)
 {
     const uint8_t newer = 2;

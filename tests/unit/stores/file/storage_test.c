@@ -485,6 +485,35 @@ TEST(a_slow_flush_is_waited_for_by_who_writes)
     lbx__storage_close(storage);
 }
 
+static int
+slow_sync_that_fails(const lbx__io *io, int fd)
+{
+    const int result = slow_sync(io, fd);
+
+    return slow_syncs > 1 ? -EIO : result;
+}
+
+/* The flush of who writes fails: that very batch is not answered with OK. */
+TEST(a_failed_flush_of_who_writes_fails_its_batch)
+{
+    lbx_store_options options = fixture_options();
+    lbx__io io = lbx__io_system;
+    lbx__storage *storage;
+    int64_t written;
+
+    io.fdatasync = slow_sync_that_fails;
+    options.durability = LBX_DURABILITY_INTERVAL;
+    options.interval_ms = 20;
+    storage = fixture_open(test_path(), &options, &io);
+    CHECK_OK(store_text(storage, "a", "1"));
+    written = lbx_clock_now(NULL);
+    EVENTUALLY(slow_syncs == 1);
+    EVENTUALLY(lbx_clock_now(NULL) > written + 20 * LBX_MS);
+    CHECK_STATUS(LBX_IO, store_text(storage, "b", "2"));
+    CHECK_INT(2, slow_syncs);
+    lbx__storage_close(storage);
+}
+
 /* A ticket of a group without writes needs no flush of its own. */
 TEST(groups_that_only_read_do_not_flush)
 {
