@@ -449,6 +449,75 @@ ACTOR_TEST("", loss_sink_of_an_actor_gets_its_lost_messages)
     CHECK_INT(0, atomic_load(&world->ended)); // the sink owned them
 }
 
+// What waited in a sender's outbox in vain is lost by the mailbox that it
+// waited for.
+ACTOR_TEST("", loss_sink_gets_what_waited_for_room_in_vain)
+{
+    lbx_mailbox_options options = bounded(2, LBX_OVERFLOW_BLOCK, LBX_SECOND);
+    struct losses losses = {.world = world};
+    char diary[40];
+
+    options.loss_sink = (lbx_loss_sink){note_loss, &losses};
+    part_spawn(a);
+    losses.recipient = part_spawn_boxed(b, LBX_KIND_BOUNDED, &options);
+    CHECK_OK(lbx_ref_suspend(b->self));
+    bid(a, tell_four, b);
+    CHECK_DIARY(world, "a+ told b+");
+    (void)snprintf(diary, sizeof(diary), "lost:3/%d lost:4/%d",
+                   (int)LBX_LOSS_DROPPED_NEWEST, (int)LBX_LOSS_DROPPED_NEWEST);
+    CHECK_DIARY_AFTER(world, LBX_SECOND, diary);
+    CHECK_INT(2, losses.total);
+    CHECK_INT(0, atomic_load(&world->dead_count));
+    CHECK_OK(lbx_ref_resume(b->self));
+    CHECK_DIARY(world, "b:1 b:2");
+}
+
+// The recipient has ended: that is no loss of its mailbox.
+ACTOR_TEST("", loss_sink_gets_nothing_that_waited_for_an_actor_that_ended)
+{
+    lbx_mailbox_options options = bounded(2, LBX_OVERFLOW_BLOCK, -1);
+    struct losses losses = {.world = world};
+    char diary[40];
+
+    options.loss_sink = (lbx_loss_sink){note_loss, &losses};
+    part_spawn(a);
+    losses.recipient = part_spawn_boxed(b, LBX_KIND_BOUNDED, &options);
+    CHECK_OK(lbx_ref_suspend(b->self));
+    bid(a, tell_four, b);
+    CHECK_DIARY(world, "a+ told b+");
+    lbx_ref_stop(b->self);
+    (void)snprintf(diary, sizeof(diary), "b- lost:1/%d lost:2/%d",
+                   (int)LBX_LOSS_CLOSED, (int)LBX_LOSS_CLOSED);
+    CHECK_DIARY(world, diary);
+    CHECK_INT(2, losses.total);
+    CHECK_INT(2, atomic_load(&world->dead_count));
+    world_check_dead(world, 0, 3, LBX_LOSS_NO_ACTOR);
+    world_check_dead(world, 1, 4, LBX_LOSS_NO_ACTOR);
+}
+
+ACTOR_TEST("", loss_sink_gets_what_has_expired)
+{
+    lbx_mailbox_options options = bounded(2, LBX_OVERFLOW_REJECT, 0);
+    struct losses losses = {.world = world};
+    lbx_envelope envelope = lbx_envelope_of(letter(1), LBX_PRIORITY_DEFAULT);
+    char diary[40];
+
+    options.loss_sink = (lbx_loss_sink){note_loss, &losses};
+    losses.recipient = part_spawn_boxed(a, LBX_KIND_BOUNDED, &options);
+    CHECK_OK(lbx_ref_suspend(a->self));
+    CHECK_DIARY(world, "a+");
+    envelope.deadline_ns = world->time.now_ns + LBX_SECOND;
+    CHECK_OK(lbx_try_tell(a->self, &envelope));
+    lbx_tell(a->self, letter(2));
+    world_advance(world, LBX_SECOND);
+    CHECK_OK(lbx_ref_resume(a->self));
+    (void)snprintf(diary, sizeof(diary), "lost:1/%d a:2",
+                   (int)LBX_LOSS_EXPIRED);
+    CHECK_DIARY(world, diary);
+    CHECK_INT(1, losses.total);
+    CHECK_INT(0, atomic_load(&world->dead_count));
+}
+
 static bool
 accept_odd(const void *message, void *context, int32_t *ret)
 {

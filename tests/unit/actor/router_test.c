@@ -285,6 +285,47 @@ TEST_CITING("A-05", a_shared_mailbox_must_serve_several_consumers)
     world_end(&crew.world);
 }
 
+static void
+note_loss(void *context, const lbx_loss *loss)
+{
+    int *lost = context;
+
+    CHECK(loss->mailbox);
+    CHECK_INT(LBX_LOSS_DROPPED_NEWEST, loss->envelope->lost);
+    CHECK_INT(++*lost, loss->lost_messages);
+}
+
+// One mailbox, one sink, whoever would have taken the message.
+TEST(the_loss_sink_of_a_shared_mailbox_gets_what_that_loses)
+{
+    lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
+    lbx_props props = LBX_PROPS_INIT;
+    lbx_pool pool = LBX_POOL_INIT;
+    int lost = 0;
+
+    world_begin(&crew.world);
+    options.capacity_messages = 3;
+    options.overflow = LBX_OVERFLOW_DROP_NEWEST;
+    options.loss_sink = (lbx_loss_sink){note_loss, &lost};
+    pool.routing = LBX_POOL_ROUTING_BALANCING;
+    pool.routees = ROUTEES;
+    props.behaviour = &worker_behaviour;
+    props.mailbox_options = &options;
+    pool.props = &props;
+    CHECK_OK(
+        lbx_system_spawn_pool(crew.world.system, &pool, "pool", &crew.pool));
+    (void)world_run(&crew.world);
+    for (int round = 1; round <= 2; round++) {
+        for (int i = 0; i < 5; i++)
+            lbx_tell(crew.pool, letter(1));
+        (void)world_run(&crew.world);
+        CHECK_INT(3 * round, crew.total);
+        CHECK_INT(2 * round, lost);
+    }
+    CHECK_INT(0, atomic_load(&crew.world.dead_count));
+    world_end(&crew.world);
+}
+
 // Routees are made after the spawn has returned, and again by restarts.
 TEST(mailbox_options_of_a_pool_are_borrowed_during_the_spawn)
 {

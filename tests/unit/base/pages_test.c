@@ -66,7 +66,7 @@ TEST(pages_take_no_more_than_their_size)
     long before;
 
     if (test_is_sanitized())
-        return; // malloc's
+        return;           // malloc's
     (void)mapped_pages(); // what the first call needs
     before = mapped_pages();
     for (int i = 0; i < BLOCKS; i++) {

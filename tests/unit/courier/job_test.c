@@ -322,6 +322,28 @@ TEST_CITING("W-25", an_acknowledgement_that_fails_lets_the_letter_come_again)
     }
 }
 
+/* No other answer of this handler would be sent either: its letter has failed,
+ * and is put aside. */
+TEST(an_answer_that_can_never_be_sent_is_a_failure_of_its_handler)
+{
+    static const lbx_status mistakes[] = {LBX_INVALID, LBX_ENCODING,
+                                          LBX_UNSUPPORTED, LBX_TOO_LARGE};
+
+    for (size_t i = 0; i < sizeof(mistakes) / sizeof(mistakes[0]); i++) {
+        struct failing failing = {LBX_CALL_SETTLE, mistakes[i], 1};
+        FIXTURE(fx);
+
+        fixture_open_with(&fx, answer_whole, NULL);
+        fx.options.dead_letters.postbox = fx.dead;
+        fx.options.dead_letters.deliveries = 1;
+        fixture_before(&fx, fail_some, &failing);
+        fixture_deliver(&fx, "a book", 1);
+        CHECK_COUNTS(&fx, "requests", 0, 0, 0);
+        CHECK_COUNTS(&fx, "dead", 1, 0, 0);
+        CHECK_INT(0, fixture_stats(&fx)->returned);
+    }
+}
+
 /* Receives fail some times, and then work; the log names lbx_file_store_check()
  * when the store is damaged. */
 static void

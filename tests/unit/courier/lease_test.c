@@ -277,6 +277,40 @@ TEST_CITING("W-17", letters_that_another_consumer_has_are_not_begun)
     CHECK_INT(2, fixture_stats(&fx)->lost_leases);
 }
 
+/* Another consumer has the second letter, and this one's lease goes on. */
+static lbx_status
+lose_the_second(lbx_job *job, void *context)
+{
+    struct long_work *work = context;
+    lbx_letter *second;
+
+    if (work->jobs++ > 0)
+        return LBX_OK;
+    CHECK_OK(lbx_letter_extend(lbx_job_letter(job), 900 * LBX_SECOND));
+    fixture_advance(work->fx, 300 * LBX_SECOND);
+    CHECK_OK(lbx_postbox_receive(work->fx->requests, 0, &second));
+    CHECK_OK(lbx_job_heartbeat(job));
+    CHECK_OK(lbx_letter_acknowledge(second));
+    lbx_letter_destroy(second);
+    return LBX_OK;
+}
+
+TEST_CITING("W-17", a_letter_that_was_lost_while_it_waited_is_not_begun)
+{
+    struct long_work context;
+    FIXTURE(fx);
+
+    open_work(&fx, &context, 0, 0, false);
+    fx.options.handle = lose_the_second;
+    fx.options.max_letters = 2;
+    fixture_send(&fx, "a book");
+    fixture_deliver(&fx, "a pen", 1);
+    CHECK_INT(1, context.jobs);
+    CHECK_INT(1, fixture_stats(&fx)->acknowledged);
+    CHECK_INT(1, fixture_stats(&fx)->lost_leases);
+    CHECK(fixture_has_logged(&fx, "before it was begun"));
+}
+
 /* A clock that goes on by a second whenever it is read. */
 static int64_t
 leap(void *context)

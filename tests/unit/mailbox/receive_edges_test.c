@@ -4,6 +4,7 @@
  * test noticing (tests/mutants). Those of sends are in edges_test.c.
  */
 #include "mailbox/fixture.h"
+#include "mailbox/mailbox.h"
 
 // ---- Places among the receives that wait ----
 
@@ -242,6 +243,34 @@ first_system_message_after_close_is_refused(const char *kind)
 }
 
 EVERY_KIND(KIND_TEST, first_system_message_after_close_is_refused)
+
+// MBOX-9: a send has claimed its slot when the mailbox is closed, and fills it
+// afterwards: then it discards its own message.
+static void
+message_that_comes_after_the_close_is_lost_by_its_send(const char *kind)
+{
+    struct losses losses = {.count = 0};
+    LOCAL_BOX(box) =
+        BOX(kind, plain_options(), with.loss_sink = losses_sink(&losses));
+    lbx__segq *queue = &box.mailbox->user_lane.q.segq;
+    const uint64_t item[LBX__WORD] = {lbx__slot_encode(letter(2))};
+    uint64_t claim;
+
+    box_send(&box, 1); // so that there is a segment
+    claim = lbx__segq_claim(queue);
+    CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_IMMEDIATE));
+    CHECK_INT(1, losses.count);
+    CHECK_INT(LBX__FLAG_STALLED, lbx__segq_fill(queue, claim, item, LBX__WORD));
+    lbx__visit_serve_receivers(box.mailbox); // as a send does by that flag
+    CHECK_INT(2, losses.count);
+    losses_check(&losses, 1, 2, LBX_LOSS_CLOSED);
+    CHECK(lbx_mailbox_is_empty(box.mailbox));
+}
+
+KIND_TEST(unbounded, LBX_KIND_UNBOUNDED,
+          message_that_comes_after_the_close_is_lost_by_its_send)
+KIND_TEST(single_consumer, LBX_KIND_UNBOUNDED_SINGLE_CONSUMER,
+          message_that_comes_after_the_close_is_lost_by_its_send)
 
 // It was done in time, although it is polled too late.
 TEST(flush_that_is_done_does_not_time_out)

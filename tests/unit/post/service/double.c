@@ -312,6 +312,21 @@ ask_receive(struct ask *ask, lbx_store *store, uint64_t box, int64_t wait_ns)
 }
 
 void
+ask_attempt(struct ask *ask, lbx_store *store, uint64_t box)
+{
+    prepare(ask, store);
+    ask->request.receive = (lbx_receive_request){
+        .box = {box},
+        .max_letters = 1,
+        .min_letters = 1,
+        .lease_ns = LBX_SECOND,
+        .wait_ns = -1,
+        .attempt_id = "again",
+    };
+    answer(ask, store->ops->receive(store, &ask->call, &ask->request.receive));
+}
+
+void
 ask_delete(struct ask *ask, lbx_store *store, uint64_t box)
 {
     prepare(ask, store);

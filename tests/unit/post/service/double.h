@@ -53,9 +53,10 @@ struct world {
 
     /* Rules. */
     _Atomic int work_left;
-    _Atomic int work;     /* what lbx__background_work() answers */
-    _Atomic int next_due; /* what lbx__receive_next_due() answers */
-    bool moves;           /* letters that box 1 receives also appear in box 2,
+    _Atomic int work;       /* what lbx__background_work() answers */
+    _Atomic int next_due;   /* what lbx__receive_next_due() answers */
+    _Atomic int64_t due_ns; /* 0, or what it says is due next, always */
+    bool moves;             /* letters that box 1 receives also appear in box 2,
                              and one with each part of background work */
 };
 
@@ -103,6 +104,8 @@ void ask_receive(struct ask *ask, lbx_store *store, uint64_t box,
                  int64_t wait_ns);
 void ask_receive_some(struct ask *ask, lbx_store *store, uint64_t box,
                       uint32_t most, uint32_t least);
+/* With an attempt id: rules deliver again what is leased. */
+void ask_attempt(struct ask *ask, lbx_store *store, uint64_t box);
 void ask_delete(struct ask *ask, lbx_store *store, uint64_t box);
 void ask_purge(struct ask *ask, lbx_store *store, uint64_t box);
 void ask_list(struct ask *ask, lbx_store *store,

@@ -120,7 +120,8 @@ lbx__receive_apply(lbx__rules *rules, const lbx_receive_request *request,
          i < rules->count && before + *ret_count < request->max_letters; i++) {
         struct letter *letter = &rules->letters[i];
 
-        if (letter->box != box || letter->due_ns > now_ns)
+        if (letter->box != box ||
+            (letter->due_ns > now_ns && !request->attempt_id))
             continue;
         letter->due_ns = now_ns + request->lease_ns;
         CHECK_OK(sink->deliver(sink->context, &(lbx_delivery){.sequence = i}));
@@ -141,6 +142,8 @@ lbx__receive_next_due(lbx__rules *rules, lbx_box box, int64_t *ret_due_ns)
         if (rules->letters[i].box == box.uid &&
             rules->letters[i].due_ns < *ret_due_ns)
             *ret_due_ns = rules->letters[i].due_ns;
+    if (atomic_load(&world.due_ns) != 0)
+        *ret_due_ns = atomic_load(&world.due_ns);
     return LBX_OK;
 }
 

@@ -391,18 +391,12 @@ TEST(a_row_longer_than_its_record_or_with_wrong_numbers_is_damage)
         uint32_t value;
         bool good;
     } rows[] = {
-        {LBX__BODIES, 0, 4, 12, true},
-        {LBX__BODIES, 0, 4, 13, false},
-        {LBX__BODIES, 0, 4, 20, false},
-        {LBX__BODIES, 0, 4, UINT32_MAX, false},
-        {LBX__BODIES, 0, 16, 0, true},
-        {LBX__BODIES, 0, 17, 0, false},
-        {LBX__BODIES, 0, 24, 0, false},
-        {LBX__BODIES, 0, 0, 16, false},
-        {LBX__BODIES, 1, 16, 0, true},
-        {LBX__BODIES, 1, 4, 12, false},
-        {LBX__BODIES, 2, 16, 0, false},
-        {LBX__TABLES - 1, 0, 4, 12, true},
+        {LBX__BODIES, 0, 4, 12, true},  {LBX__BODIES, 0, 4, 13, false},
+        {LBX__BODIES, 0, 4, 20, false}, {LBX__BODIES, 0, 4, UINT32_MAX, false},
+        {LBX__BODIES, 0, 16, 0, true},  {LBX__BODIES, 0, 17, 0, false},
+        {LBX__BODIES, 0, 24, 0, false}, {LBX__BODIES, 0, 0, 16, false},
+        {LBX__BODIES, 1, 16, 0, true},  {LBX__BODIES, 1, 4, 12, false},
+        {LBX__BODIES, 2, 16, 0, false}, {LBX__TABLES - 1, 0, 4, 12, true},
         {LBX__TABLES, 0, 4, 12, false},
     };
     struct boxes boxes;
