@@ -450,13 +450,16 @@ ACTOR_TEST("", loss_sink_of_an_actor_gets_its_lost_messages)
 }
 
 // What waited in a sender's outbox in vain is lost by the mailbox that it
-// waited for.
-ACTOR_TEST("", loss_sink_gets_what_waited_for_room_in_vain)
+// waited for, whether that drops it or gives it back.
+static void
+lose_after_waiting(struct world *world, struct part *a, struct part *b,
+                   lbx_overflow after_wait)
 {
     lbx_mailbox_options options = bounded(2, LBX_OVERFLOW_BLOCK, LBX_SECOND);
     struct losses losses = {.world = world};
     char diary[40];
 
+    options.after_wait = after_wait;
     options.loss_sink = (lbx_loss_sink){note_loss, &losses};
     part_spawn(a);
     losses.recipient = part_spawn_boxed(b, LBX_KIND_BOUNDED, &options);
@@ -470,6 +473,37 @@ ACTOR_TEST("", loss_sink_gets_what_waited_for_room_in_vain)
     CHECK_INT(0, atomic_load(&world->dead_count));
     CHECK_OK(lbx_ref_resume(b->self));
     CHECK_DIARY(world, "b:1 b:2");
+}
+
+ACTOR_TEST("", loss_sink_gets_what_is_dropped_after_a_wait_for_room)
+{
+    lose_after_waiting(world, a, b, LBX_OVERFLOW_DROP_NEWEST);
+}
+
+ACTOR_TEST("", loss_sink_gets_what_is_rejected_after_a_wait_for_room)
+{
+    lose_after_waiting(world, a, b, LBX_OVERFLOW_REJECT);
+}
+
+// Mailboxes are used again; the sink of the last one is not.
+ACTOR_TEST("", loss_sink_is_not_that_of_an_actor_before)
+{
+    lbx_mailbox_options options = bounded(1, LBX_OVERFLOW_DROP_NEWEST, 0);
+    struct losses losses = {.world = world};
+
+    options.loss_sink = (lbx_loss_sink){note_loss, &losses};
+    losses.recipient = part_spawn_boxed(a, LBX_KIND_BOUNDED, &options);
+    CHECK_DIARY(world, "a+");
+    lbx_ref_stop(a->self);
+    CHECK_DIARY(world, "a-");
+    options.loss_sink = (lbx_loss_sink){NULL, NULL};
+    part_spawn_boxed(b, LBX_KIND_BOUNDED, &options);
+    CHECK_DIARY(world, "b+");
+    lbx_tell(b->self, letter(1));
+    lbx_tell(b->self, letter(2));
+    CHECK_DIARY(world, "b:1");
+    CHECK_INT(0, losses.total);
+    CHECK_INT(1, atomic_load(&world->dead_count));
 }
 
 // The recipient has ended: that is no loss of its mailbox.
