@@ -264,6 +264,74 @@ STAGE_TEST("A-05 A-25 R-37", team_has_one_capacity_and_one_mailbox)
                                            "unbounded-single-consumer", 2, &c));
 }
 
+static void
+count_loss(void *context, const lbx_loss *loss)
+{
+    (void)loss;
+    ++*(int *)context;
+}
+
+static void
+count_loss_twice(void *context, const lbx_loss *loss)
+{
+    (void)loss;
+    *(int *)context += 2;
+}
+
+static lbx_status
+try_hire_with(struct stage *stage, const lbx_mailbox_options *options,
+              lbx_ref *ret)
+{
+    lbx_props props = LBX_PROPS_INIT;
+
+    props.behaviour = &worker;
+    props.dispatcher = "b";
+    props.mailbox = LBX_KIND_BOUNDED;
+    props.mailbox_options = options;
+    props.fault = &stage->fault;
+    return lbx_system_spawn(stage->system, &props, NULL, ret);
+}
+
+// One mailbox has one set of options: members that ask for others are refused,
+// and what is lost goes to the sink of all.
+STAGE_TEST("R-37", team_has_one_loss_sink_and_one_policy)
+{
+    static int lost, other;
+    lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
+    lbx_mailbox_options others[6];
+    lbx_ref a, b;
+
+    stage_begin(stage, conf);
+    options.capacity_messages = 2;
+    options.overflow = LBX_OVERFLOW_BLOCK;
+    options.wait_ns = 0;
+    options.after_wait = LBX_OVERFLOW_DROP_NEWEST;
+    options.loss_sink = (lbx_loss_sink){count_loss, &lost};
+    CHECK_OK(try_hire_with(stage, &options, &a));
+    CHECK_OK(try_hire_with(stage, &options, &b));
+    for (int i = 0; i < 6; i++)
+        others[i] = options;
+    others[0].loss_sink.lost = count_loss_twice;
+    others[1].loss_sink.context = &other;
+    others[2].capacity_messages = 3;
+    others[3].overflow = LBX_OVERFLOW_DROP_OLDEST;
+    others[4].wait_ns = 5 * LBX_MS;
+    others[5].after_wait = LBX_OVERFLOW_REJECT;
+    for (int i = 0; i < 6; i++) {
+        const lbx_status status = try_hire_with(stage, &others[i], &b);
+
+        if (status != LBX_UNSUPPORTED)
+            FAIL("options %d: %s", i, lbx_status_name(status));
+    }
+    for (int i = 0; i < 5; i++)
+        stage_tell(a, 1);
+    CHECK_INT(3, lost);
+    stage_run(stage);
+    CHECK_INT(2, crew.total);
+    CHECK_INT(0, other);
+    CHECK_INT(0, stage->dead);
+}
+
 STAGE_TEST("R-27", explanation_tells_who_shares)
 {
     lbx_props props = LBX_PROPS_INIT;

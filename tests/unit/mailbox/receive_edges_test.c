@@ -100,6 +100,7 @@ struct closet {
     lbx_envelope items[CLOSET_ITEMS];
     int first, end;
     bool shut;
+    bool bare; // it keeps messages, and not their envelopes
 };
 
 static lbx_status
@@ -134,6 +135,8 @@ closet_pop(void *storage, lbx_envelope *ret)
     if (closet->shut || closet->first == closet->end)
         return false;
     *ret = closet->items[closet->first++];
+    if (closet->bare)
+        *ret = lbx_envelope_of(ret->message, 0);
     return true;
 }
 
@@ -173,6 +176,26 @@ TEST(nobody_overtakes_a_receive_that_found_the_door_shut)
     receiver_check(&first, 1);
     box_send(&box, 2);
     receiver_check(&second, 2);
+    box_end(&box);
+    lbx_kind_registry_destroy(kinds);
+}
+
+// A loss says whose it is, although the storage has not kept it.
+TEST(loss_names_the_owner_whatever_the_storage_gives_back)
+{
+    lbx_mailbox_options options = plain_options();
+    struct losses losses = {.count = 0};
+    struct closet closet = {.bare = true};
+    lbx_kind_registry *kinds;
+    struct box box;
+
+    options.owner = &losses;
+    options.loss_sink = losses_sink(&losses);
+    box = closet_box(&closet, &kinds, &options);
+    box_send(&box, 1);
+    CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_IMMEDIATE));
+    losses_check(&losses, 0, 1, LBX_LOSS_CLOSED);
+    CHECK_PTR(&losses, losses.envelopes[0].recipient);
     box_end(&box);
     lbx_kind_registry_destroy(kinds);
 }
