@@ -161,13 +161,17 @@ TEST(bodies_that_look_like_records_do_not_hold_up_recovery)
 TEST(a_new_generation_begins_with_nothing)
 {
     struct boxes boxes;
+    struct found found;
+    lbx__journal_end_state state;
 
     open_desk(&boxes, NULL);
     add(&boxes, "a", "1", true);
     add(&boxes, "b", "2", true);
     CHECK_INT(7, lbx__journal_read_generation(&boxes.journal));
     lbx__journal_start(&boxes.journal, 8);
-    check_records(&boxes, "");
+    CHECK_OK(read_back(&boxes, &found, &state));
+    CHECK_STR("", found.text);
+    CHECK_INT(0, state.torn_bytes);
     // One that is as long as the old first: the old second lies just behind it.
     add(&boxes, "c", "3", true);
     check_records(&boxes, "4:c=3 ");
@@ -344,21 +348,102 @@ TEST(a_body_that_looks_like_a_record_is_none)
     close_desk(&boxes);
 }
 
-/* Changes the head of the only row and makes the record's sum right again. */
+/* Changes bytes of the record at `from`, which ends at `end`, and makes its sum
+ * right again. */
 static void
-patch_row(struct boxes *boxes, const uint8_t row[8])
+patch_record(struct boxes *boxes, size_t from, size_t end, size_t at,
+             const void *bytes, size_t size)
 {
-    const size_t size = boxes->journal.at - LBX__JOURNAL_FRONT;
     uint8_t record[128];
     uint32_t crc;
 
-    CHECK(size <= sizeof(record));
-    fixture_read(boxes->path, "journal", record, size, LBX__JOURNAL_FRONT);
-    memcpy(record + LBX__RECORD_HEAD, row, 8);
+    CHECK(end - from <= sizeof(record));
+    fixture_read(boxes->path, "journal", record, end - from, from);
+    memcpy(record + at, bytes, size);
     crc = lbx__crc32c(boxes->journal.seed, record, 36);
-    crc = lbx__crc32c(crc, record + LBX__RECORD_HEAD, size - LBX__RECORD_HEAD);
+    crc = lbx__crc32c(crc, record + LBX__RECORD_HEAD,
+                      end - from - LBX__RECORD_HEAD);
     lbx__put_le32(record + 36, crc);
-    fixture_write(boxes->path, "journal", record, size, LBX__JOURNAL_FRONT);
+    fixture_write(boxes->path, "journal", record, end - from, from);
+}
+
+/* Its sum agrees; but it does not follow the record before it. */
+TEST(a_record_that_does_not_follow_the_one_before_does_not_count)
+{
+    const uint8_t three = 3, other[4] = {1, 2, 3, 4};
+    static const struct {
+        size_t at, size;
+    } fields[] = {{16, 1}, {32, 4}}; // its number; the sum of the one before
+
+    for (size_t i = 0; i < 2; i++) {
+        struct boxes boxes;
+        size_t at;
+
+        open_desk(&boxes, NULL);
+        add(&boxes, "a", "1", i == 1); // else the next says that it is flushed
+        at = boxes.journal.at;
+        add(&boxes, "b", "2", false);
+        patch_record(&boxes, at, boxes.journal.at, fields[i].at,
+                     i == 0 ? &three : other, fields[i].size);
+        check_records(&boxes, "4:a=1 ");
+        close_desk(&boxes);
+    }
+}
+
+TEST(a_record_whose_size_is_no_multiple_of_eight_is_none)
+{
+    struct boxes boxes;
+    uint8_t size;
+
+    open_desk(&boxes, NULL);
+    add(&boxes, "a", "1", true);
+    size = (uint8_t)(boxes.journal.at - LBX__JOURNAL_FRONT - 1);
+    patch_record(&boxes, LBX__JOURNAL_FRONT, LBX__JOURNAL_FRONT + size, 4,
+                 &size, 1);
+    check_records(&boxes, "");
+    close_desk(&boxes);
+}
+
+TEST(a_record_may_end_where_its_file_does)
+{
+    static char body[BYTES - LBX__JOURNAL_FRONT - LBX__RECORD_HEAD - 8 - 1];
+    const lbx__bytes part = {body, sizeof(body)};
+    struct boxes boxes;
+    struct found found;
+    lbx__journal_end_state state;
+
+    open_desk(&boxes, NULL);
+    lbx__journal_put(&boxes.journal, LBX__BODIES, text("k"), &part, 1);
+    CHECK(lbx__journal_end(&boxes.journal, 1));
+    CHECK(lbx__journal_fits(&boxes.journal));
+    CHECK_OK(lbx__journal_write(&boxes.journal));
+    CHECK_INT(BYTES, boxes.journal.at);
+    CHECK_OK(read_back(&boxes, &found, &state));
+    CHECK_INT(1, state.records);
+    CHECK_INT(BYTES, state.end);
+    close_desk(&boxes);
+}
+
+/* JRNL-5: the first record behind the damage does not say that all before it
+ * were flushed; a later one does. */
+TEST(damage_is_known_by_any_later_record_that_was_flushed)
+{
+    const uint8_t zero = 0;
+    struct boxes boxes;
+    struct found found;
+    lbx__journal_end_state state;
+    size_t at;
+
+    open_desk(&boxes, NULL);
+    add(&boxes, "a", "1", true);
+    at = boxes.journal.at;
+    add(&boxes, "b", "2", false);
+    add(&boxes, "c", "3", true);
+    add(&boxes, "d", "4", true);
+    fixture_write(boxes.path, "journal", &zero, 1, at);
+    CHECK_STATUS(LBX_CORRUPT, read_back(&boxes, &found, &state));
+    CHECK_STR("4:a=1 ", found.text);
+    close_desk(&boxes);
 }
 
 static void
@@ -411,7 +496,8 @@ TEST(a_row_longer_than_its_record_or_with_wrong_numbers_is_damage)
 
         lbx__put_le16(row + 2, rows[i].key);
         lbx__put_le32(row + 4, rows[i].value);
-        patch_row(&boxes, row);
+        patch_record(&boxes, LBX__JOURNAL_FRONT, boxes.journal.at,
+                     LBX__RECORD_HEAD, row, sizeof(row));
         if (lbx__journal_read(&boxes.journal, 7, skip_row, NULL, &state) !=
             (rows[i].good ? LBX_OK : LBX_CORRUPT))
             FAIL("row %zu", i);

@@ -45,9 +45,8 @@ look_at_each_step(void (*body)(void), void (*look)(void))
 
     CHECK(child >= 0);
     if (child == 0) {
-        if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
-            _exit(2);
-        (void)raise(SIGSTOP);
+        if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0)
+            (void)raise(SIGSTOP); // else it is not allowed here: no steps
         body();
         _exit(0);
     }
@@ -124,5 +123,16 @@ TEST(a_kill_in_a_new_boot_leaves_no_word_of_the_last_one)
     CHECK_INT(0, lbx__membership_last_commit(&membership));
     CHECK_INT(0, lbx__membership_last_record(&membership, 7));
     CHECK(!lbx__membership_is_poisoned(&membership));
+    tear_down();
+}
+
+/* Of two processes the slower may come with the older one. */
+TEST(the_last_commit_that_is_noted_is_the_highest)
+{
+    set_up();
+    CHECK_OK(lbx__membership_enter(&membership, false));
+    lbx__membership_note_commit(&membership, 9);
+    lbx__membership_note_commit(&membership, 5);
+    CHECK_INT(9, lbx__membership_last_commit(&membership));
     tear_down();
 }

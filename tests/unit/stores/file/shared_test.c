@@ -89,6 +89,57 @@ TEST(an_idle_store_lets_others_in)
     lbx_store_unref(store);
 }
 
+/* What `wake` says of the last commit. */
+static uint64_t
+noted_commit(const char *path)
+{
+    const int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    lbx__membership_state state;
+
+    CHECK(folder >= 0);
+    CHECK_OK(lbx__membership_inspect(&lbx__io_system, folder, &state));
+    CHECK(close(folder) == 0);
+    CHECK(state.in_use);
+    return state.last_commit;
+}
+
+/* Else the next opener could not tell an older state from the last one. */
+TEST(each_commit_in_shared_mode_is_noted_in_wake)
+{
+    lbx_postbox *postbox;
+    struct child child;
+    uint64_t before;
+
+    new_store_path();
+    child = spawn_ready(idle);
+    postbox = open_box("orders");
+    mail(postbox, "one");
+    for (int i = 0; i < 3; i++) {
+        before = noted_commit(store_path);
+        mail(postbox, "more");
+        CHECK(noted_commit(store_path) > before);
+    }
+    lbx_postbox_unref(postbox);
+    kill_child(child);
+}
+
+TEST(each_checkpoint_is_noted_in_wake)
+{
+    const char *path = test_path();
+    lbx__storage *storage = fixture_open(path, NULL, NULL);
+    const uint64_t before = noted_commit(path);
+    char body[1024];
+
+    memset(body, 'x', sizeof(body) - 1);
+    body[sizeof(body) - 1] = '\0';
+    CHECK_OK(store_text(storage, "a", body));
+    CHECK_INT(before, noted_commit(path)); // it is in the journal
+    for (int i = 0; i < 64; i++)           // more than that holds
+        CHECK_OK(store_text(storage, "a", body));
+    CHECK(noted_commit(path) > before);
+    lbx__storage_close(storage);
+}
+
 /* MEMB-2: an owner is killed, and two processes that want to join both see the
  * journal that it left. One recovers, and grants the other's join request. */
 TEST(two_that_find_a_killed_owners_journal_both_get_in)
