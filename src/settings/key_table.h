@@ -9,7 +9,7 @@
 #ifndef LBX_SETTINGS_KEY_TABLE_H
 #define LBX_SETTINGS_KEY_TABLE_H
 
-#include "settings/arena.h"
+#include "base/arena.h"
 
 typedef struct lbx__key_entry {
     const char *key;

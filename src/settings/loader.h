@@ -15,8 +15,8 @@
 
 #include <letterbox/settings.h>
 
+#include "base/arena.h"
 #include "base/fault.h"
-#include "settings/arena.h"
 
 enum {
     LBX__LOADER_DEPTH_CAP = 500, /* the largest max_depth */

@@ -11,9 +11,9 @@
 
 #include <letterbox/settings.h>
 
+#include "base/arena.h"
 #include "base/atomic.h"
 #include "base/fault.h"
-#include "settings/arena.h"
 #include "settings/key_table.h"
 
 typedef struct lbx__settings_tree lbx__settings_tree;

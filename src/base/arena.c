@@ -9,7 +9,7 @@
  *
  * ARENA-1  taken_bytes is the sum of the blocks' sizes, and at most max_bytes.
  */
-#include "settings/arena.h"
+#include "base/arena.h"
 
 #include "base/alloc.h"
 

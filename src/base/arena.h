@@ -3,8 +3,8 @@
  * An arena: memory that is taken in pieces and freed as a whole, with a
  * maximum.
  */
-#ifndef LBX_SETTINGS_ARENA_H
-#define LBX_SETTINGS_ARENA_H
+#ifndef LBX_BASE_ARENA_H
+#define LBX_BASE_ARENA_H
 
 #include <letterbox/base.h>
 
