@@ -9,6 +9,7 @@
 #include <openssl/evp.h>
 #include <openssl/params.h>
 #include <pthread.h>
+#include <string.h>
 
 struct lbx__mac {
     const lbx_allocator *allocator;
@@ -75,6 +76,49 @@ lbx__mac_all(lbx__mac *mac, const void *bytes, size_t size,
         EVP_MAC_final(mac->context, hash, &made, LBX__SHA256_BYTES) != 1)
         return LBX_NO_MEMORY;
     return LBX_OK;
+}
+
+enum {
+    BLOCK_BYTES = 64 /* of SHA-256 */
+};
+
+/* The hash of the key, each byte of it changed, and of a text. */
+static lbx_status
+mac_half(lbx__digest *digest, const uint8_t key[BLOCK_BYTES], uint8_t change,
+         const void *bytes, size_t size, uint8_t hash[LBX__SHA256_BYTES])
+{
+    uint8_t block[BLOCK_BYTES];
+    lbx_status status;
+
+    for (size_t i = 0; i < sizeof(block); i++)
+        block[i] = key[i] ^ change;
+    lbx__digest_start(digest);
+    lbx__digest_add(digest, block, sizeof(block));
+    lbx__digest_add(digest, bytes, size);
+    status = lbx__digest_finish(digest, hash);
+    OPENSSL_cleanse(block, sizeof(block));
+    return status;
+}
+
+lbx_status
+lbx__mac_once(lbx__digest *digest, const void *key, size_t key_size,
+              const void *bytes, size_t size, uint8_t hash[LBX__SHA256_BYTES])
+{
+    uint8_t block[BLOCK_BYTES] = {0}, inner[LBX__SHA256_BYTES];
+    lbx_status status = LBX_OK;
+
+    // RFC 2104, section 2.
+    if (key_size > sizeof(block))
+        status = lbx__digest_all(digest, key, key_size, block);
+    else if (key_size > 0)
+        memcpy(block, key, key_size);
+    if (status == LBX_OK)
+        status = mac_half(digest, block, 0x36, bytes, size, inner);
+    if (status == LBX_OK)
+        status = mac_half(digest, block, 0x5c, inner, sizeof(inner), hash);
+    OPENSSL_cleanse(block, sizeof(block));
+    OPENSSL_cleanse(inner, sizeof(inner));
+    return status;
 }
 
 bool

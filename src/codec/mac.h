@@ -21,6 +21,12 @@ void lbx__mac_destroy(lbx__mac *mac);
 lbx_status lbx__mac_all(lbx__mac *mac, const void *bytes, size_t size,
                         uint8_t hash[LBX__SHA256_BYTES]);
 
+/* HMAC with a key that is used once, by a digest: a MAC of libcrypto takes ten
+ * times as long to be made. The key is cleared behind it. */
+lbx_status lbx__mac_once(lbx__digest *digest, const void *key, size_t key_size,
+                         const void *bytes, size_t size,
+                         uint8_t hash[LBX__SHA256_BYTES]);
+
 /* Compares `size` bytes in constant time (MAC-2). */
 bool lbx__mac_equal(const void *a, const void *b, size_t size);
 

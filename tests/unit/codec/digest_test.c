@@ -81,6 +81,26 @@ TEST(hmac_gives_the_published_codes_again_and_again)
     lbx__mac_destroy(NULL);
 }
 
+/* Two ways to the same code, for keys around the size of a block. */
+TEST(hmac_with_a_key_that_is_used_once_is_the_same)
+{
+    uint8_t key[131], once[LBX__SHA256_BYTES], hash[LBX__SHA256_BYTES];
+    lbx__digest *digest;
+    lbx__mac *mac;
+
+    for (size_t i = 0; i < sizeof(key); i++)
+        key[i] = (uint8_t)(i * 7);
+    CHECK_OK(lbx__digest_create(NULL, &digest));
+    for (size_t size = 0; size <= sizeof(key); size++) {
+        CHECK_OK(lbx__mac_create(NULL, key, size, &mac));
+        CHECK_OK(lbx__mac_all(mac, "Hi There", 8, hash));
+        CHECK_OK(lbx__mac_once(digest, key, size, "Hi There", 8, once));
+        CHECK(memcmp(hash, once, sizeof(hash)) == 0);
+        lbx__mac_destroy(mac);
+    }
+    lbx__digest_destroy(digest);
+}
+
 TEST(secrets_are_compared_whole)
 {
     uint8_t a[16] = {0}, b[16] = {0};
