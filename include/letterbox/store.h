@@ -230,7 +230,9 @@ lbx_store_create_box(lbx_store *store, const char *name,
 
 /*
  * lbx_store_configure_box() gives a box new options. Letters that are inside
- * are subject to them from now on: a shorter retention deletes them sooner.
+ * are subject to them from now on: a shorter retention deletes them sooner. A
+ * `dead_letters` that stays the same is not checked again: that box may have
+ * been deleted since.
  *
  * Returns    LBX_OK; LBX_NOT_FOUND; LBX_INVALID, also for a change of `fifo`;
  *            as lbx_store_create_box().

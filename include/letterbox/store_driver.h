@@ -262,8 +262,9 @@ typedef struct lbx_store_ops {
     lbx_durability (*durability)(lbx_store *store);
 
     /* Boxes. CREATE of one that exists with the given options is LBX_OK, with
-     * others LBX_EXISTS; LBX_NOT_FOUND when dead_letters is not there.
-     * CONFIGURE, DELETE and DESCRIBE: LBX_NOT_FOUND. Required. */
+     * others LBX_EXISTS; LBX_NOT_FOUND when dead_letters is not there, which
+     * CONFIGURE asks only if it is another than before. CONFIGURE, DELETE and
+     * DESCRIBE: LBX_NOT_FOUND. Required. */
     lbx_status (*create)(lbx_store *store, lbx_call *call,
                          lbx_box_request *request);
     lbx_status (*configure)(lbx_store *store, lbx_call *call,

@@ -215,6 +215,23 @@ lbx__box_admin_create(lbx__rules *rules, lbx_box_request *request)
 
 /* ---- Change ---- */
 
+/* A dead-letter box that stays the same is not checked again: it may be deleted
+ * meanwhile, or not allow more boxes, and other options change nevertheless. */
+static lbx_status
+box_admin_check_change(lbx__rules *rules, const lbx__box_record *box,
+                       const lbx_box_options *options)
+{
+    const lbx__facts *facts = box->facts;
+
+    if (options->fifo != facts->options.fifo)
+        return LBX_INVALID;
+    if (facts->dead && options->dead_letters &&
+        strcmp(facts->dead_letters, options->dead_letters) == 0)
+        return LBX_OK;
+    return box_admin_check_dead_letters(rules, facts->space, facts->name,
+                                        options);
+}
+
 static lbx_status
 box_admin_change(lbx__rules *rules, lbx__box_record *box,
                  const lbx_box_request *request)
@@ -226,10 +243,7 @@ box_admin_change(lbx__rules *rules, lbx__box_record *box,
     lbx_status status;
 
     if (request->options) {
-        if (request->options->fifo != box->facts->options.fifo)
-            return LBX_INVALID;
-        status = box_admin_check_dead_letters(
-            rules, box->facts->space, box->facts->name, request->options);
+        status = box_admin_check_change(rules, box, request->options);
         if (status != LBX_OK)
             return status;
     }

@@ -154,6 +154,35 @@ RIG_TEST("", a_name_with_a_nul_inside_is_damage)
                  RIG_CALL(rig, lbx__catalog_list(rig->rules, &request)));
 }
 
+/* Otherwise no option of a box could be changed after its dead-letter box was
+ * deleted, or has stopped to allow others. */
+RIG_TEST("", dead_letters_that_stay_are_not_checked_again)
+{
+    lbx_box_options options = LBX_BOX_OPTIONS_INIT;
+    lbx_box_options deny = LBX_BOX_OPTIONS_INIT;
+    lbx_box dead = rig_create(rig, "dead", NULL);
+    lbx_box box;
+
+    options.dead_letters = "dead";
+    options.max_deliveries = 2;
+    box = rig_create(rig, "box", &options);
+    deny.dead_letter_allow = LBX_DEAD_LETTER_ALLOW_NONE;
+    CHECK_OK(rig_configure(rig, dead, &deny));
+    options.max_deliveries = 3;
+    CHECK_OK(rig_configure(rig, box, &options));
+    CHECK_OK(rig_delete(rig, dead));
+    options.lease_ns = S;
+    CHECK_OK(rig_configure(rig, box, &options));
+    options.dead_letters = "others";
+    CHECK_STATUS(LBX_NOT_FOUND, rig_configure(rig, box, &options));
+    options.dead_letters = NULL;
+    options.max_deliveries = 0;
+    CHECK_OK(rig_configure(rig, box, &options));
+    options.dead_letters = "dead";
+    options.max_deliveries = 3;
+    CHECK_STATUS(LBX_NOT_FOUND, rig_configure(rig, box, &options));
+}
+
 RIG_TEST("DRIVER-6", a_deleted_box_is_closed_and_its_name_is_free)
 {
     int64_t due;

@@ -146,7 +146,8 @@ RIG_TEST("", dead_letters_need_a_box_that_allows_them)
     dead.dead_letter_allow = LBX_DEAD_LETTER_ALLOW_NONE;
     dead.dead_letter_box_count = 0;
     CHECK_OK(rig_configure(rig, box, &dead));
-    CHECK_STATUS(LBX_DENIED, rig_configure(rig, request.ret_box, &options));
+    box = rig_create(rig, "late", NULL);
+    CHECK_STATUS(LBX_DENIED, rig_configure(rig, box, &options));
     options.fifo = true;
     options.dead_letters = "dead";
     request.name = "ordered";
