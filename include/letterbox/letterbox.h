@@ -13,6 +13,7 @@
  * postboxes (-Dpost=disabled; LBX_HAS_POST). Not included, because few programs
  * need them:
  *
+ *     server.h         a store as SQS: a library of its own, letterbox-server
  *     store_driver.h   for those who write a store
  *     testing.h        postboxes and a clock for your tests
  *     compat/akka.h compat/cellex.h compat/vela.h compat/wink.h

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The settings file of letterbox serve: letterbox.conf(5).
+ *
+ *     letterbox.server {
+ *       store = "file:/var/lib/letterbox"
+ *       queues {
+ *         orders-dlq { }
+ *         orders {
+ *           visibility-timeout = 2m
+ *           dead-letters { queue = orders-dlq, max-receives = 5 }
+ *         }
+ *       }
+ *     }
+ *
+ * Its keys are the options of the command line, by the same table; what the
+ * command line says counts more. Queues that it declares are created, or
+ * changed to what is declared, before the server listens.
+ */
+#include "serve.h"
+
+#include <letterbox/settings.h>
+#include <string.h>
+
+enum {
+    CONFIG_OPTIONS_MOST = 40
+};
+
+static lbx_settings_type
+config_type_of(enum cli_kind kind)
+{
+    switch (kind) {
+    case CLI_FLAG:
+    case CLI_NO_FLAG:
+        return LBX_SETTINGS_TYPE_BOOLEAN;
+    case CLI_NUMBER:
+        return LBX_SETTINGS_TYPE_INTEGER;
+    case CLI_DURATION:
+        return LBX_SETTINGS_TYPE_DURATION;
+    case CLI_SIZE:
+        return LBX_SETTINGS_TYPE_SIZE;
+    case CLI_TEXT:
+    case CLI_LIST:
+    case CLI_CHOICE:
+        break;
+    }
+    return LBX_SETTINGS_TYPE_STRING;
+}
+
+static lbx_status
+config_check(const lbx_settings *section, const struct cli_option *options,
+             lbx_fault *fault)
+{
+    lbx_settings_rule rules[CONFIG_OPTIONS_MOST + 1] = {
+        {.key = "queues", .type = LBX_SETTINGS_TYPE_SECTION}};
+    size_t count = 1;
+
+    for (; options->name && count <= CONFIG_OPTIONS_MOST; options++) {
+        if (strcmp(options->name, "config") == 0)
+            continue;
+        rules[count++] = (lbx_settings_rule){
+            .key = options->name,
+            .type = config_type_of(options->kind),
+            .min = options->least,
+            .max = options->most,
+            .words = options->choices,
+        };
+    }
+    return lbx_settings_check(section, rules, count, fault);
+}
+
+static lbx_status
+config_read_choice(const lbx_settings *section, const struct cli_option *option,
+                   int *ret, lbx_fault *fault)
+{
+    const char *word = NULL;
+    lbx_status status =
+        lbx_settings_read_string(section, option->name, &word, fault);
+
+    for (int i = 0; status == LBX_OK && option->choices[i]; i++) {
+        if (strcmp(option->choices[i], word) == 0)
+            *ret = i;
+    }
+    return status;
+}
+
+/* After config_check(), what is there can be read. */
+static lbx_status
+config_read_option(const lbx_settings *section, const struct cli_option *option,
+                   void *value, lbx_fault *fault)
+{
+    const char *name = option->name;
+
+    if (!lbx_settings_has(section, name))
+        return LBX_OK;
+    switch (option->kind) {
+    case CLI_FLAG:
+        return lbx_settings_read_boolean(section, name, value, fault);
+    case CLI_TEXT:
+        return lbx_settings_read_string(section, name, value, fault);
+    case CLI_NUMBER:
+        return lbx_settings_read_integer(section, name, value, fault);
+    case CLI_DURATION:
+        return lbx_settings_read_duration(section, name, value, fault);
+    case CLI_SIZE:
+        return lbx_settings_read_size(section, name, value, fault);
+    case CLI_CHOICE:
+        return config_read_choice(section, option, value, fault);
+    case CLI_NO_FLAG:
+    case CLI_LIST:
+        break;
+    }
+    return LBX_OK;
+}
+
+int
+serve_config_read(const char *path, const struct cli_option *options,
+                  struct serve_values *values, lbx_settings **ret)
+{
+    lbx_settings_options how = LBX_SETTINGS_OPTIONS_INIT;
+    const lbx_settings *section;
+    lbx_fault fault;
+    lbx_status status;
+
+    how.fault = &fault;
+    status = lbx_settings_load_file(path, &how, ret);
+    if (status != LBX_OK)
+        return cli_complain_status(status, &fault, path);
+    status =
+        lbx_settings_read_section(*ret, "letterbox.server", &section, &fault);
+    if (status == LBX_OK)
+        status = config_check(section, options, &fault);
+    for (; status == LBX_OK && options->name; options++)
+        status = config_read_option(section, options,
+                                    (char *)values + options->offset, &fault);
+    if (status == LBX_OK)
+        return CLI_OK;
+    lbx_settings_unref(*ret);
+    *ret = NULL;
+    return cli_complain_status(status, &fault, path);
+}
+
+/* ---- Queues ---- */
+
+static const lbx_settings_rule queue_rules[] = {
+    {.key = "fifo", .type = LBX_SETTINGS_TYPE_BOOLEAN},
+    {.key = "content-based-deduplication", .type = LBX_SETTINGS_TYPE_BOOLEAN},
+    {.key = "visibility-timeout",
+     .type = LBX_SETTINGS_TYPE_DURATION,
+     .max = 43200 * LBX_SECOND},
+    {.key = "delay",
+     .type = LBX_SETTINGS_TYPE_DURATION,
+     .max = 900 * LBX_SECOND},
+    {.key = "receive-wait",
+     .type = LBX_SETTINGS_TYPE_DURATION,
+     .max = 20 * LBX_SECOND},
+    {.key = "retention",
+     .type = LBX_SETTINGS_TYPE_DURATION,
+     .min = 60 * LBX_SECOND,
+     .max = 1209600 * LBX_SECOND},
+    {.key = "max-message-size",
+     .type = LBX_SETTINGS_TYPE_SIZE,
+     .min = 1024,
+     .max = 1 << 20},
+    {.key = "dead-letters", .type = LBX_SETTINGS_TYPE_SECTION},
+};
+
+static const lbx_settings_rule dead_letter_rules[] = {
+    {.key = "queue", .type = LBX_SETTINGS_TYPE_STRING, .required = true},
+    {.key = "max-receives",
+     .type = LBX_SETTINGS_TYPE_INTEGER,
+     .min = 1,
+     .max = 1000},
+};
+
+static lbx_status
+queue_read_dead_letters(const lbx_settings *queue, lbx_box_options *box,
+                        lbx_fault *fault)
+{
+    const lbx_settings *section;
+    int64_t most = 0;
+    lbx_status status;
+
+    status = lbx_settings_read_section(queue, "dead-letters", &section, fault);
+    if (status == LBX_NOT_FOUND)
+        return LBX_OK;
+    if (status == LBX_OK)
+        status = lbx_settings_check(
+            section, dead_letter_rules,
+            sizeof(dead_letter_rules) / sizeof(dead_letter_rules[0]), fault);
+    if (status == LBX_OK)
+        status = lbx_settings_read_string(section, "queue", &box->dead_letters,
+                                          fault);
+    if (status == LBX_OK)
+        status = lbx_settings_read_integer_or(section, "max-receives", 10,
+                                              &most, fault);
+    box->max_deliveries = (uint32_t)most;
+    return status;
+}
+
+static bool
+queue_is_fifo_name(const char *name)
+{
+    const size_t size = strlen(name);
+
+    return size > 5 && strcmp(name + size - 5, ".fifo") == 0;
+}
+
+static lbx_status
+queue_read(const lbx_settings *queue, const struct serve_values *values,
+           lbx_box_options *box, lbx_fault *fault)
+{
+    const bool named_fifo = queue_is_fifo_name(lbx_settings_key(queue));
+    bool fifo = false, by_content = false;
+    lbx_status status;
+
+    status =
+        lbx_settings_check(queue, queue_rules,
+                           sizeof(queue_rules) / sizeof(queue_rules[0]), fault);
+    if (status == LBX_OK)
+        status = lbx_settings_read_boolean_or(queue, "fifo", named_fifo, &fifo,
+                                              fault);
+    if (status == LBX_OK && fifo != named_fifo)
+        status = lbx_settings_write_fault(
+            queue, "the name of a fifo queue, and only that, ends in .fifo",
+            fault);
+    if (status != LBX_OK)
+        return status;
+    *box = lbx_box_options_preset(fifo ? LBX_BOX_PRESET_SQS_FIFO
+                                       : LBX_BOX_PRESET_SQS);
+    box->limits.max_leased = values->max_in_flight;
+    // After the check, reads of what has a rule cannot fail.
+    (void)!lbx_settings_read_boolean_or(queue, "content-based-deduplication",
+                                        false, &by_content, fault);
+    box->deduplicate_by_content = by_content;
+    (void)!lbx_settings_read_duration_or(queue, "visibility-timeout",
+                                         box->lease_ns, &box->lease_ns, fault);
+    (void)!lbx_settings_read_duration_or(queue, "delay", box->delay_ns,
+                                         &box->delay_ns, fault);
+    (void)!lbx_settings_read_duration_or(queue, "receive-wait", box->wait_ns,
+                                         &box->wait_ns, fault);
+    (void)!lbx_settings_read_duration_or(queue, "retention", box->retention_ns,
+                                         &box->retention_ns, fault);
+    (void)!lbx_settings_read_size_or(queue, "max-message-size",
+                                     box->limits.max_letter_bytes,
+                                     &box->limits.max_letter_bytes, fault);
+    return queue_read_dead_letters(queue, box, fault);
+}
+
+static lbx_status
+queue_declare(const lbx_settings *queue, const struct serve_values *values,
+              lbx_store *store, lbx_fault *fault)
+{
+    const char *name = lbx_settings_key(queue);
+    lbx_box_options box;
+    lbx_status status = queue_read(queue, values, &box, fault);
+    lbx_fault reason;
+
+    if (status != LBX_OK)
+        return status;
+    status = lbx_store_create_box(store, name, &box, &reason);
+    if (status == LBX_EXISTS)
+        status = lbx_store_configure_box(store, name, &box, &reason);
+    if (status == LBX_NOT_FOUND)
+        return lbx_settings_write_fault(
+            queue, "its dead-letters queue must be declared above it, or exist",
+            fault);
+    if (status != LBX_OK)
+        (void)lbx_settings_write_fault(queue, reason.text, fault);
+    return status;
+}
+
+int
+serve_config_declare(const lbx_settings *settings,
+                     const struct serve_values *values, lbx_store *store)
+{
+    const lbx_settings *queues =
+        lbx_settings_at(settings, "letterbox.server.queues");
+    lbx_fault fault;
+
+    for (size_t i = 0; i < lbx_settings_count(queues); i++) {
+        const lbx_status status =
+            queue_declare(lbx_settings_child(queues, i), values, store, &fault);
+
+        if (status != LBX_OK)
+            return cli_complain_status(status, &fault, "queues");
+    }
+    return CLI_OK;
+}

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a connection reads: bytes in, requests to the handler. */
+#include "http/connection.h"
+#include "http/request_line.h"
+
+enum {
+    CONNECTION_TLS_HELLO = 0x16 /* its first byte, of no method */
+};
+
+static const lbx__http_limits *
+connection_limits(const lbx__connection *connection)
+{
+    return &connection->shard->common->options.limits;
+}
+
+/* CONN-2: reports whether another request may be begun. */
+static bool
+connection_may_begin(const lbx__connection *connection)
+{
+    return connection->turn_count <
+               connection_limits(connection)->max_pipelined &&
+           lbx__stream_is_drained(&connection->stream);
+}
+
+/* Hands a request that has been read to the handler. */
+static void
+connection_dispatch(lbx__connection *connection, lbx__turn *turn)
+{
+    lbx__shard *shard = connection->shard;
+    const lbx__http_handler *handler = &shard->common->options.handler;
+    lbx__http_request *request = &turn->exchange.request;
+
+    request->body =
+        (lbx__slice){lbx__buffer_text(&turn->body), turn->body.size};
+    request->peer = connection->peer;
+    request->is_secure = connection->stream.session != NULL;
+    connection->reading = NULL;
+    connection->state = turn->is_last || shard->is_stopping
+                            ? LBX__CONNECTION_LAST
+                            : LBX__CONNECTION_HEAD;
+    lbx__list_append(&connection->turns, &turn->link);
+    connection->turn_count++;
+    turn->is_handled = true;
+    lbx__shard_add(&shard->counts.requests, 1);
+    handler->handle(handler->context, &turn->exchange);
+}
+
+/* Parses a head; 0 or the status to refuse it with. */
+static int
+connection_parse(lbx__connection *connection, lbx__turn *turn, char *head,
+                 size_t size, lbx__head_facts *facts)
+{
+    const lbx__http_limits *limits = connection_limits(connection);
+    lbx__http_request *request = &turn->exchange.request;
+    const char *line_end = memchr(head, '\r', size);
+    lbx__slice line = {head, (size_t)(line_end - head)};
+    lbx__request_line read;
+    int status;
+
+    request->fields = turn->parser.fields;
+    status =
+        lbx__request_line_parse(line, limits->max_target_bytes, request, &read);
+    if (!status)
+        status = lbx__http_parser_read_head(&turn->parser, head, size);
+    if (status)
+        return status;
+    request->field_count = turn->parser.field_count;
+    turn->is_old = read.is_old;
+    status =
+        lbx__head_check_fields(request, read.is_old, read.authority, facts);
+    if (status)
+        return status;
+    // Both readers must see the same frame.
+    if (facts->is_chunked != turn->parser.is_chunked)
+        return 400;
+    return facts->content_length > limits->max_body_bytes ? 413 : 0;
+}
+
+/* A whole head has come. */
+static void
+connection_begin(lbx__connection *connection, const char *bytes, size_t size)
+{
+    size_t field_count = connection->scan.lines - 1;
+    lbx__turn *turn = lbx__turn_create(connection, field_count, bytes, size);
+    lbx__head_facts facts;
+    int status;
+
+    connection->scan = (lbx__head_scan){0};
+    connection->has_empty_line = false;
+    lbx__deadlines_stop(&connection->input);
+    if (!turn) {
+        lbx__connection_refuse(connection, 503);
+        return;
+    }
+    status = connection_parse(connection, turn,
+                              (char *)(turn->parser.fields + field_count), size,
+                              &facts);
+    if (status) {
+        lbx__turn_destroy(turn);
+        lbx__connection_refuse(connection, status);
+        return;
+    }
+    turn->is_last = facts.closes;
+    if (turn->parser.is_complete) {
+        connection_dispatch(connection, turn);
+        return;
+    }
+    connection->reading = turn;
+    connection->state = LBX__CONNECTION_BODY;
+    turn->body_since_ns = lbx__loop_now_ns(connection->shard->loop);
+    turn->is_awaited = facts.expects_continue;
+    if (turn->is_awaited)
+        lbx__connection_settle_later(connection);
+}
+
+/* What cannot be a head: refused, or the connection ends without a word that
+ * the client would not understand. */
+static void
+connection_refuse_head(lbx__connection *connection, char first, int status)
+{
+    if (first != CONNECTION_TLS_HELLO) {
+        lbx__connection_refuse(connection, status);
+        return;
+    }
+    lbx__shard_log(connection->shard,
+                   "%s speaks TLS, and this port does not: closed",
+                   connection->peer);
+    lbx__shard_add(&connection->shard->counts.rejected, 1);
+    lbx__connection_cut(connection);
+}
+
+/* Returns how many bytes were used; 0: more are needed, or it was refused. */
+static size_t
+connection_take_head(lbx__connection *connection, const char *bytes,
+                     size_t size)
+{
+    int status = lbx__head_scan_bytes(&connection->scan, bytes, size,
+                                      connection_limits(connection));
+    size_t used = connection->scan.offset;
+
+    if (status == LBX__HEAD_MORE)
+        return 0;
+    if (status == LBX__HEAD_COMPLETE && connection->scan.lines > 0) {
+        connection_begin(connection, bytes, used);
+        return used;
+    }
+    // Clients of old send an empty line after a body: one is skipped.
+    if (status == LBX__HEAD_COMPLETE && !connection->has_empty_line) {
+        connection->has_empty_line = true;
+        connection->scan = (lbx__head_scan){0};
+        return used;
+    }
+    connection_refuse_head(connection, bytes[0], status ? status : 400);
+    return 0;
+}
+
+static size_t
+connection_take_body(lbx__connection *connection, const char *bytes,
+                     size_t size)
+{
+    lbx__turn *turn = connection->reading;
+    size_t used = 0;
+    int status = lbx__http_parser_read_body(&turn->parser, bytes, size, &used);
+
+    turn->is_awaited = false; // it has not waited
+    if (status) {
+        lbx__connection_refuse(connection, status);
+        return 0;
+    }
+    if (turn->parser.is_complete) {
+        lbx__deadlines_stop(&connection->input);
+        connection_dispatch(connection, turn);
+    }
+    return used;
+}
+
+/* Returns how many bytes were used. */
+static size_t
+connection_consume(lbx__connection *connection, const char *bytes, size_t size)
+{
+    size_t all = 0, used = 1;
+
+    while (all < size && used > 0 && !connection->stream.is_closing) {
+        if (connection->state == LBX__CONNECTION_BODY)
+            used = connection_take_body(connection, bytes + all, size - all);
+        else if (connection->state == LBX__CONNECTION_HEAD)
+            used =
+                connection_may_begin(connection)
+                    ? connection_take_head(connection, bytes + all, size - all)
+                    : 0;
+        else
+            used = size - all; // CONN-3
+        all += used;
+    }
+    return connection->state >= LBX__CONNECTION_LAST ? size : all;
+}
+
+void
+lbx__connection_take_held(lbx__connection *connection)
+{
+    lbx_buffer *held = &connection->held;
+    size_t used = connection_consume(connection, held->bytes, held->size);
+
+    if (used == held->size) {
+        lbx__buffer_fini(held); // CONN-1
+        return;
+    }
+    if (used > 0) {
+        held->size -= used;
+        memmove(held->bytes, held->bytes + used, held->size + 1);
+    }
+}
+
+void
+lbx__connection_take(lbx__connection *connection, const char *bytes,
+                     size_t size)
+{
+    size_t used = 0;
+
+    if (connection->held.size == 0)
+        used = connection_consume(connection, bytes, size);
+    if (used == size || connection->stream.is_closing)
+        return;
+    if (lbx_buffer_append(&connection->held, bytes + used, size - used) !=
+        LBX_OK) {
+        lbx__connection_refuse(connection, 503);
+        return;
+    }
+    if (used == 0 && connection->held.size > size)
+        lbx__connection_take_held(connection);
+}
+
+/* ---- Reading and deadlines, as the state says ---- */
+
+static lbx__deadline_kind
+connection_input_kind(const lbx__connection *connection)
+{
+    switch (connection->state) {
+    case LBX__CONNECTION_BODY:
+        return LBX__DEADLINE_BODY;
+    case LBX__CONNECTION_LINGER:
+        return LBX__DEADLINE_LINGER;
+    case LBX__CONNECTION_HEAD:
+        if (connection->held.size > 0 && connection_may_begin(connection))
+            return LBX__DEADLINE_HEAD;
+        if (connection->held.size == 0 && connection->turn_count == 0 &&
+            lbx__stream_is_drained(&connection->stream))
+            return LBX__DEADLINE_IDLE;
+        return LBX__DEADLINE_NONE;
+    default:
+        return LBX__DEADLINE_NONE;
+    }
+}
+
+void
+lbx__connection_update(lbx__connection *connection)
+{
+    lbx__deadlines *deadlines = &connection->shard->deadlines;
+    lbx__deadline_kind kind = connection_input_kind(connection);
+    bool is_drained = lbx__stream_is_drained(&connection->stream);
+
+    if (connection->stream.is_closing)
+        return;
+    lbx__stream_read(&connection->stream,
+                     connection->state == LBX__CONNECTION_HEAD
+                         ? connection_may_begin(connection)
+                         : connection->state != LBX__CONNECTION_LAST);
+    if (kind == LBX__DEADLINE_NONE)
+        lbx__deadlines_stop(&connection->input);
+    else if (kind != connection->input.kind)
+        lbx__deadlines_start(deadlines, &connection->input, kind);
+    if (is_drained)
+        lbx__deadlines_stop(&connection->output);
+    else if (connection->output.kind == LBX__DEADLINE_NONE)
+        lbx__deadlines_start(deadlines, &connection->output,
+                             LBX__DEADLINE_WRITE);
+}
+
+/* The body must have come as fast as the limit says, after the time that a head
+ * has. */
+static bool
+connection_body_is_late(const lbx__connection *connection)
+{
+    const lbx__http_limits *limits = &connection->shard->common->options.limits;
+    const lbx__turn *turn = connection->reading;
+    int64_t now_ns = lbx__loop_now_ns(connection->shard->loop);
+    double allowed_ns;
+
+    if (turn->is_awaited || limits->min_body_bytes_per_second <= 0)
+        return false;
+    allowed_ns =
+        (double)limits->head_ns + (double)turn->body.size * (double)LBX_SECOND /
+                                      (double)limits->min_body_bytes_per_second;
+    return (double)(now_ns - turn->body_since_ns) >= allowed_ns;
+}
+
+void
+lbx__connection_passed(lbx__deadline *deadline, lbx__deadline_kind kind)
+{
+    lbx__connection *connection =
+        kind == LBX__DEADLINE_WRITE
+            ? lbx__member(deadline, lbx__connection, output)
+            : lbx__member(deadline, lbx__connection, input);
+
+    if (kind == LBX__DEADLINE_HEAD && connection->held.size > 0)
+        lbx__connection_refuse(connection, 408);
+    else if (kind == LBX__DEADLINE_BODY && !connection_body_is_late(connection))
+        lbx__connection_update(connection); // looks again later
+    else if (kind == LBX__DEADLINE_BODY)
+        lbx__connection_refuse(connection, 408);
+    else
+        lbx__connection_cut(connection);
+}

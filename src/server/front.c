@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The front: an HTTP request becomes a request of SQS.
+ *
+ * In this order, and each may refuse it: the page, if it is one; the gate; the
+ * action; its input; its queue.
+ */
+#include "base/alloc.h"
+#include "base/map.h"
+#include "codec/uuid.h"
+#include "server/server.h"
+#include "server/sqs/received.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    /* What is sent has at most the size of an HTTP body. A letter of a program
+     * may have 64 MiB, and is twice there if it must be encoded. */
+    FRONT_ARENA_BYTES = 192 << 20,
+    FRONT_REPLY_BYTES = LBX__RECEIVED_REPLY_BYTES
+};
+
+/* A UUID that is not used twice: random at the start, then counted up and
+ * mixed. */
+static void
+front_make_id(lbx__server_loop *worker, char id[LBX__UUID_TEXT_BYTES])
+{
+    uint8_t bytes[LBX__UUID_BYTES];
+    uint64_t words[2];
+
+    worker->next_id[0]++;
+    words[0] = lbx__map_hash_word(worker->next_id[0]);
+    words[1] = lbx__map_hash_word(words[0] ^ worker->next_id[1]);
+    memcpy(bytes, words, sizeof(bytes));
+    lbx__uuid_mark_random(bytes);
+    lbx__uuid_format(bytes, id);
+}
+
+static bool
+front_is_json(const lbx__http_request *request)
+{
+    static const char json[] = "application/x-amz-json";
+    lbx__slice type = lbx__http_field_of(request, "content-type");
+
+    return lbx__http_field_of(request, "x-amz-target").bytes ||
+           (type.size >= sizeof(json) - 1 &&
+            strncasecmp(type.bytes, json, sizeof(json) - 1) == 0);
+}
+
+static lbx__sqs_format
+front_format_of(const lbx__http_request *request)
+{
+    if (front_is_json(request))
+        return LBX__SQS_JSON;
+    if (lbx__slice_is(lbx__http_field_of(request, "accept"),
+                      "application/json"))
+        return LBX__SQS_TREE;
+    return LBX__SQS_QUERY;
+}
+
+static lbx__request *
+front_create_request(lbx_server *server, lbx__http_exchange *exchange)
+{
+    lbx__loop *loop = lbx__http_exchange_loop(exchange);
+    lbx__server_loop *worker = lbx__server_loop_of(server, loop);
+    lbx__request *request = lbx__zalloc(server->allocator, sizeof(*request));
+
+    if (!request)
+        return NULL;
+    lbx__server_add_request(server);
+    request->sqs = &server->sqs;
+    request->exchange = exchange;
+    request->loop = loop;
+    request->start_ns = lbx_clock_now(NULL);
+    request->format = front_format_of(&exchange->request);
+    front_make_id(worker, request->id);
+    lbx__list_init(&request->waiting);
+    lbx__arena_init(&request->arena, server->allocator, FRONT_ARENA_BYTES);
+    lbx__buffer_init(&request->body, server->allocator, FRONT_REPLY_BYTES);
+    lbx__reply_begin(&request->reply, request->format, "", request->id,
+                     &request->body);
+    exchange->context = request;
+    return request;
+}
+
+static void
+front_fail(lbx__request *request, const lbx__sqs_fault *fault)
+{
+    lbx__request_fail(request, fault->error, "%s", fault->text);
+}
+
+static void
+front_found_queue(lbx__request *request, lbx_status status)
+{
+    if (status != LBX_OK)
+        lbx__request_fail_status(request, status);
+    else
+        request->action->start(request);
+}
+
+/* The account of a queue's URL counts where nothing is checked; otherwise the
+ * queue of another account does not exist. */
+bool
+lbx__front_resolve(lbx__request *request, lbx__slice url, lbx__slice *ret_name)
+{
+    lbx_server *server = request->sqs->context;
+    char account[LBX__ACCOUNT_BYTES] = "";
+
+    if (!lbx__queue_parse_url(url, account, ret_name))
+        return false;
+    if (!account[0] || strcmp(account, request->world.account) == 0)
+        return true;
+    if (!lbx__gate_is_open(&server->gate))
+        return false;
+    memcpy(request->world.account, account, sizeof(account));
+    return true;
+}
+
+static void
+front_find_queue(lbx__request *request)
+{
+    lbx__slice url = request->input.queue_url, name;
+
+    if (!url.bytes)
+        url = request->exchange->request.path;
+    if (lbx__front_resolve(request, url, &name))
+        lbx__queues_find(request, &request->world, name, front_found_queue);
+    else
+        lbx__request_fail_status(request, LBX_NOT_FOUND);
+}
+
+static void
+front_start(lbx__request *request, const lbx__action *action)
+{
+    request->action = action;
+    request->reply.action = action->name;
+    if (action->has_queue)
+        front_find_queue(request);
+    else
+        action->start(request);
+}
+
+static void
+front_start_json(lbx__request *request)
+{
+    static const char service[] = "AmazonSQS.";
+    const lbx__http_request *http = &request->exchange->request;
+    lbx__slice target = lbx__http_field_of(http, "x-amz-target");
+    const lbx__action *action = NULL;
+    lbx__sqs_fault fault;
+
+    if (target.size > sizeof(service) - 1 &&
+        memcmp(target.bytes, service, sizeof(service) - 1) == 0)
+        action =
+            lbx__action_find((lbx__slice){target.bytes + sizeof(service) - 1,
+                                          target.size - (sizeof(service) - 1)});
+    if (!action) {
+        lbx__request_fail(request, LBX__SQS_UnknownOperationException,
+                          "The operation %.*s is not one of SQS.",
+                          (int)(target.size < 200 ? target.size : 200),
+                          target.bytes ? target.bytes : "");
+        return;
+    }
+    if (!lbx__sqs_input_read_json(&request->input, &request->arena, http->body,
+                                  &fault)) {
+        front_fail(request, &fault);
+        return;
+    }
+    front_start(request, action);
+}
+
+/* What AWS answers to a GET of a queue's URL without an action. */
+static void
+front_answer_unknown(lbx__request *request)
+{
+    static const char body[] = "<UnknownOperationException/>\n";
+
+    request->status_override = 404;
+    request->error = LBX__SQS_UnknownOperationException;
+    lbx__buffer_add(&request->body, body, sizeof(body) - 1);
+    lbx__request_page(request, "text/xml");
+}
+
+static bool
+front_is_root(lbx__slice path)
+{
+    return path.size == 0 || lbx__slice_is(path, "/");
+}
+
+/* CreateQueue and ListQueues work at the root only, as in SQS. */
+static bool
+front_is_allowed_at(const lbx__action *action, lbx__slice path)
+{
+    return front_is_root(path) || (strcmp(action->name, "CreateQueue") != 0 &&
+                                   strcmp(action->name, "ListQueues") != 0);
+}
+
+static void
+front_start_query(lbx__request *request)
+{
+    const lbx__http_request *http = &request->exchange->request;
+    lbx__slice form = {NULL, 0}, name;
+    const lbx__action *action;
+    lbx__sqs_fault fault;
+
+    if (http->method == LBX__HTTP_POST)
+        form = http->body;
+    if (!lbx__sqs_input_read_query(&request->input, &request->arena, form,
+                                   http->query, &name, &fault)) {
+        front_fail(request, &fault);
+        return;
+    }
+    if (!name.bytes) {
+        front_answer_unknown(request);
+        return;
+    }
+    if (lbx__slice_is(name, "GetCallerIdentity")) {
+        lbx__pages_caller_identity(request);
+        return;
+    }
+    action = lbx__action_find(name);
+    if (!action || !front_is_allowed_at(action, http->path)) {
+        lbx__request_fail(request, LBX__SQS_UnknownOperationException,
+                          "The action %.*s is not valid for this endpoint.",
+                          (int)(name.size < 200 ? name.size : 200), name.bytes);
+        return;
+    }
+    front_start(request, action);
+}
+
+static void
+front_handle(void *context, lbx__http_exchange *exchange)
+{
+    lbx_server *server = context;
+    const lbx__http_request *http = &exchange->request;
+    lbx__request *request;
+    lbx__sqs_error error;
+    const char *text = NULL;
+
+    if (lbx__pages_handle(server, exchange))
+        return;
+    request = front_create_request(server, exchange);
+    if (!request) {
+        lbx__http_reply reply = {.status = 503};
+
+        lbx__http_answer(exchange, &reply);
+        return;
+    }
+    if (http->method != LBX__HTTP_GET && http->method != LBX__HTTP_POST) {
+        request->status_override = 405;
+        lbx__request_fail(request, LBX__SQS_UnknownOperationException,
+                          "%.*s is not allowed: actions are sent with GET or "
+                          "POST.",
+                          (int)http->method_name.size, http->method_name.bytes);
+        return;
+    }
+    error = lbx__gate_admit(&server->gate, http, &request->world, &text);
+    if (error != LBX__SQS_OK)
+        lbx__request_fail(request, error, "%s", text ? text : "");
+    else if (lbx__pages_start(request))
+        return;
+    else if (request->format == LBX__SQS_JSON)
+        front_start_json(request);
+    else
+        front_start_query(request);
+}
+
+static void
+front_gone(void *context, lbx__http_exchange *exchange)
+{
+    lbx__request *request = exchange->context;
+
+    (void)context;
+    if (!request)
+        return;
+    request->is_gone = true;
+    lbx__request_cancel_receive(request);
+}
+
+static void
+front_written(void *context, void *exchange_context, lbx_status status)
+{
+    (void)context;
+    if (exchange_context)
+        lbx__request_written(exchange_context, status);
+}
+
+const lbx__http_handler lbx__front_handler = {
+    .handle = front_handle,
+    .gone = front_gone,
+    .written = front_written,
+};

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A letter that a receive or a peek was given: a copy of the delivery, with all
+ * that it points to, in one block of memory.
+ *
+ * RECVD-1  Texts of the copy end with a NUL; what the delivery does not have is
+ *          NULL in the copy.
+ */
+#ifndef LBX_SERVER_SQS_RECEIVED_COPY_H
+#define LBX_SERVER_SQS_RECEIVED_COPY_H
+
+#include <letterbox/store_driver.h>
+
+typedef struct lbx__received {
+    struct lbx__received *next;
+    size_t size_bytes; /* of the block */
+    lbx_delivery delivery;
+} lbx__received;
+
+/* NULL: no memory. */
+lbx__received *lbx__received_copy(const lbx_allocator *allocator,
+                                  const lbx_delivery *delivery);
+/* Destroys it and those behind it. Takes NULL. */
+void lbx__received_destroy_all(const lbx_allocator *allocator,
+                               lbx__received *first);
+
+#endif
