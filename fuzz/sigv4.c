@@ -95,9 +95,10 @@ sign_anew(struct text_request *text, const char *date, int64_t now_s)
             text->fields[kept++] = text->fields[i];
     }
     text->request.field_count = kept;
-    if (lbx__sigv4_sign(&text->request, "KEY", "secret", "us-east-1", "sqs",
-                        date, NULL, authorization,
-                        sizeof(authorization)) != LBX_OK)
+    if (lbx__sigv4_sign(
+            &text->request,
+            &(lbx__sigv4_signer){"KEY", "secret", "us-east-1", "sqs", date},
+            NULL, authorization, sizeof(authorization)) != LBX_OK)
         return; // a query string that is not properly encoded
     text->fields[text->request.field_count++] = (lbx__sigv4_field){
         lbx__slice_of("authorization"), lbx__slice_of(authorization)};

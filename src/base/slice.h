@@ -29,8 +29,9 @@ lbx__slice_is(lbx__slice slice, const char *text)
 static inline bool
 lbx__slice_equal(lbx__slice a, lbx__slice b)
 {
-    return a.size == b.size &&
-           (a.size == 0 || !memcmp(a.bytes, b.bytes, a.size));
+    if (a.size != b.size)
+        return false;
+    return !a.bytes || !b.bytes || memcmp(a.bytes, b.bytes, a.size) == 0;
 }
 
 #endif

@@ -268,16 +268,15 @@ lbx__sigv4_token_is(const lbx__sigv4_claim *claim, const char *token)
 // ---- Signing ----
 
 lbx_status
-lbx__sigv4_sign(const lbx__sigv4_request *request, const char *access_key,
-                const char *secret, const char *region, const char *service,
-                const char *date, const lbx_allocator *allocator,
+lbx__sigv4_sign(const lbx__sigv4_request *request,
+                const lbx__sigv4_signer *signer, const lbx_allocator *allocator,
                 char *authorization, size_t size)
 {
     const lbx__sigv4_claim claim = {
-        .day = {date, DAY_SIZE},
-        .region = lbx__slice_of(region),
-        .service = lbx__slice_of(service),
-        .date = lbx__slice_of(date),
+        .day = {signer->date, DAY_SIZE},
+        .region = lbx__slice_of(signer->region),
+        .service = lbx__slice_of(signer->service),
+        .date = lbx__slice_of(signer->date),
     };
     char signature[HEX_HASH + 1];
     sigv4_work work;
@@ -291,13 +290,15 @@ lbx__sigv4_sign(const lbx__sigv4_request *request, const char *access_key,
     if (status == LBX_OK)
         status = lbx__sigv4_canonical_names(request, &work.names);
     if (status == LBX_OK)
-        status = sigv4_compute(&work, request, &claim, secret, signature);
+        status =
+            sigv4_compute(&work, request, &claim, signer->secret, signature);
     if (status == LBX_OK) {
-        made = snprintf(authorization, size,
-                        "AWS4-HMAC-SHA256 Credential=%s/%.8s/%s/%s/"
-                        "aws4_request, SignedHeaders=%s, Signature=%s",
-                        access_key, date, region, service,
-                        lbx__buffer_text(&work.names), signature);
+        made =
+            snprintf(authorization, size,
+                     "AWS4-HMAC-SHA256 Credential=%s/%.8s/%s/%s/"
+                     "aws4_request, SignedHeaders=%s, Signature=%s",
+                     signer->access_key, signer->date, signer->region,
+                     signer->service, lbx__buffer_text(&work.names), signature);
         if (made < 0 || (size_t)made >= size)
             status = LBX_TOO_LARGE;
     }

@@ -79,13 +79,21 @@ lbx__sigv4_result lbx__sigv4_check(const lbx__sigv4_request *request,
 /* Whether the claim has this session token; NULL: none. */
 bool lbx__sigv4_token_is(const lbx__sigv4_claim *claim, const char *token);
 
-/* Signs: writes the value of Authorization. `date` as in the claim; the fields
+/* The key that signs, and what it signs for. */
+typedef struct lbx__sigv4_signer {
+    const char *access_key;
+    const char *secret;
+    const char *region;
+    const char *service;
+    const char *date; /* as in the claim */
+} lbx__sigv4_signer;
+
+/* Signs: writes the value of Authorization. The fields
  * that are signed are all of `fields`. TOO_LARGE when it does not fit, INVALID
  * for a secret or a query string that cannot be. */
 lbx_status lbx__sigv4_sign(const lbx__sigv4_request *request,
-                           const char *access_key, const char *secret,
-                           const char *region, const char *service,
-                           const char *date, const lbx_allocator *allocator,
-                           char *authorization, size_t size);
+                           const lbx__sigv4_signer *signer,
+                           const lbx_allocator *allocator, char *authorization,
+                           size_t size);
 
 #endif

@@ -28,7 +28,7 @@ struct lbx__keys {
 
 enum {
     KEYS_MAX = 10000,
-    KEY_TEXT_BYTES = 1024
+    KEY_TOKEN_BYTES = 4096
 };
 
 static void
@@ -111,11 +111,10 @@ key_check(const lbx_server_key *key, size_t index, lbx_fault *fault)
         return lbx__fault_set(fault, LBX_INVALID,
                               "key %zu, %s: an account has 12 digits",
                               index + 1, key->access_key);
-    if (key->token &&
-        (!key->token[0] || strlen(key->token) >= 4 * KEY_TEXT_BYTES))
-        return lbx__fault_set(
-            fault, LBX_INVALID, "key %zu, %s: a token has 1 to %d characters",
-            index + 1, key->access_key, 4 * KEY_TEXT_BYTES - 1);
+    if (key->token && (!key->token[0] || strlen(key->token) >= KEY_TOKEN_BYTES))
+        return lbx__fault_set(fault, LBX_INVALID,
+                              "key %zu, %s: a token has 1 to %d characters",
+                              index + 1, key->access_key, KEY_TOKEN_BYTES - 1);
     return LBX_OK;
 }
 

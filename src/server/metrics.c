@@ -121,7 +121,7 @@ metrics_write_latency(const lbx__metrics *const *metrics, size_t count,
     }
     below += metrics_sum(metrics, count, action,
                          offsetof(lbx__metrics_action, buckets) +
-                             (LBX__METRICS_BUCKETS - 1) * 8);
+                             (LBX__METRICS_BUCKETS - 1) * sizeof(uint64_t));
     total = metrics_sum(metrics, count, action,
                         offsetof(lbx__metrics_action, total_ns));
     metrics_print(out,

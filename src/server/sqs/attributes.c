@@ -219,21 +219,21 @@ enum {
 
 #define NUMBER(attribute, low, high, per, member)                              \
     {                                                                          \
-        .name = attribute, .get = get_number,                                  \
-        .set = lbx__attributes_set_number, .least = low, .most = high,         \
-        .unit = per, .offset = offsetof(lbx_box_options, member)               \
+        .name = (attribute), .get = get_number,                                \
+        .set = lbx__attributes_set_number, .least = (low), .most = (high),     \
+        .unit = (per), .offset = offsetof(lbx_box_options, member)             \
     }
 
 #define COUNT(attribute, member)                                               \
     {                                                                          \
-        .name = attribute, .use = LBX__ATTRIBUTE_COUNTS, .get = get_count,     \
+        .name = (attribute), .use = LBX__ATTRIBUTE_COUNTS, .get = get_count,   \
         .offset = offsetof(lbx_box_counts, member)                             \
     }
 
 #define TEXT(attribute, flags, getter, setter, of)                             \
     {                                                                          \
-        .name = attribute, .use = flags, .get = getter, .set = setter,         \
-        .text = of                                                             \
+        .name = (attribute), .use = (flags), .get = (getter), .set = (setter), \
+        .text = (of)                                                           \
     }
 
 const lbx__attribute lbx__attributes[] = {

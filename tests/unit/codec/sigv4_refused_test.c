@@ -79,8 +79,10 @@ TEST(a_signature_with_the_secret_of_unknown_keys_is_a_mismatch)
 
     sigv4_prepare(&one, (&sigv4_vectors[SIGV4_JSON]));
     CHECK_OK(lbx__sigv4_sign(
-        &one.request, KEY, "0000000000000000000000000000000000000000",
-        "us-east-1", "sqs", DATE, NULL, text, sizeof(text)));
+        &one.request,
+        &(lbx__sigv4_signer){KEY, "0000000000000000000000000000000000000000",
+                             "us-east-1", "sqs", DATE},
+        NULL, text, sizeof(text)));
     sigv4_add_field(&one, "authorization", text);
     CHECK_INT(LBX__SIGV4_MISMATCH, sigv4_check_at(&one, NULL, DATE_S));
 }
@@ -196,8 +198,10 @@ TEST(date_stands_in_for_a_missing_x_amz_date)
 
     sigv4_prepare(&one, &plain);
     one.fields[1].name = lbx__slice_of("date");
-    CHECK_OK(lbx__sigv4_sign(&one.request, KEY, SECRET, "us-east-1", "sqs",
-                             DATE, NULL, text, sizeof(text)));
+    CHECK_OK(lbx__sigv4_sign(
+        &one.request,
+        &(lbx__sigv4_signer){KEY, SECRET, "us-east-1", "sqs", DATE}, NULL, text,
+        sizeof(text)));
     sigv4_add_field(&one, "authorization", text);
     CHECK_INT(LBX__SIGV4_OK, sigv4_check_now(&one));
 }
@@ -290,8 +294,10 @@ TEST(a_hash_of_the_body_that_is_sent_must_be_right)
         char text[512];
 
         sigv4_prepare(&one, &hello);
-        CHECK_OK(lbx__sigv4_sign(&one.request, KEY, SECRET, "us-east-1", "sqs",
-                                 DATE, NULL, text, sizeof(text)));
+        CHECK_OK(lbx__sigv4_sign(
+            &one.request,
+            &(lbx__sigv4_signer){KEY, SECRET, "us-east-1", "sqs", DATE}, NULL,
+            text, sizeof(text)));
         sigv4_add_field(&one, "authorization", text);
         CHECK_INT(i == 0 ? LBX__SIGV4_OK : LBX__SIGV4_MISMATCH,
                   sigv4_check_now(&one));

@@ -34,8 +34,10 @@ TEST(signing_gives_the_published_signature)
     char text[512];
 
     sigv4_prepare(&one, &vanilla);
-    CHECK_OK(lbx__sigv4_sign(&one.request, KEY, SECRET, "us-east-1", "service",
-                             DATE, NULL, text, sizeof(text)));
+    CHECK_OK(lbx__sigv4_sign(
+        &one.request,
+        &(lbx__sigv4_signer){KEY, SECRET, "us-east-1", "service", DATE}, NULL,
+        text, sizeof(text)));
     CHECK_STR(
         "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/"
         "service/aws4_request, SignedHeaders=host;x-amz-date, Signature="
@@ -53,12 +55,16 @@ TEST(signing_gives_the_signatures_of_botocore)
         sigv4_prepare(&signed_one, &sigv4_vectors[i]);
         sigv4_authorize(&signed_one, SCOPE, sigv4_vectors[i].names,
                         sigv4_vectors[i].signature);
-        CHECK_OK(lbx__sigv4_sign(&one.request, KEY, SECRET, "us-east-1", "sqs",
-                                 DATE, NULL, text, sizeof(text)));
+        CHECK_OK(lbx__sigv4_sign(
+            &one.request,
+            &(lbx__sigv4_signer){KEY, SECRET, "us-east-1", "sqs", DATE}, NULL,
+            text, sizeof(text)));
         CHECK_STR(signed_one.authorization, text);
         CHECK_STATUS(LBX_TOO_LARGE,
-                     lbx__sigv4_sign(&one.request, KEY, SECRET, "us-east-1",
-                                     "sqs", DATE, NULL, text, strlen(text)));
+                     lbx__sigv4_sign(&one.request,
+                                     &(lbx__sigv4_signer){
+                                         KEY, SECRET, "us-east-1", "sqs", DATE},
+                                     NULL, text, strlen(text)));
     }
 }
 
@@ -75,11 +81,13 @@ TEST(a_field_that_is_sent_twice_is_joined_by_a_comma)
 
     sigv4_prepare(&one, &joined);
     sigv4_prepare(&two, &apart);
-    CHECK_OK(lbx__sigv4_sign(&two.request, KEY, SECRET, "r", "s", DATE, NULL,
-                             second, sizeof(second)));
+    CHECK_OK(lbx__sigv4_sign(&two.request,
+                             &(lbx__sigv4_signer){KEY, SECRET, "r", "s", DATE},
+                             NULL, second, sizeof(second)));
     one.fields[2].value = lbx__slice_of("a, b,c");
-    CHECK_OK(lbx__sigv4_sign(&one.request, KEY, SECRET, "r", "s", DATE, NULL,
-                             first, sizeof(first)));
+    CHECK_OK(lbx__sigv4_sign(&one.request,
+                             &(lbx__sigv4_signer){KEY, SECRET, "r", "s", DATE},
+                             NULL, first, sizeof(first)));
     CHECK_STR(first, second);
 }
 
@@ -98,8 +106,9 @@ TEST(a_plus_in_a_query_string_is_signed_as_the_space_it_means)
         struct sigv4_signed one;
 
         sigv4_prepare(&one, all[i]);
-        CHECK_OK(lbx__sigv4_sign(&one.request, KEY, SECRET, "r", "s", DATE,
-                                 NULL, text[i], sizeof(text[i])));
+        CHECK_OK(lbx__sigv4_sign(
+            &one.request, &(lbx__sigv4_signer){KEY, SECRET, "r", "s", DATE},
+            NULL, text[i], sizeof(text[i])));
     }
     CHECK_STR(text[0], text[1]);
     CHECK(strcmp(text[1], text[2]) != 0); // SIGV4-3
@@ -114,9 +123,10 @@ check_and_sign_once(struct torture *memory, void *context)
     const char *why;
     const lbx__sigv4_result result = lbx__sigv4_check(
         &one->request, &one->claim, SECRET, DATE_S, &allocator, &why);
-    const lbx_status status =
-        lbx__sigv4_sign(&one->request, KEY, SECRET, "us-east-1", "sqs", DATE,
-                        &allocator, text, sizeof(text));
+    const lbx_status status = lbx__sigv4_sign(
+        &one->request,
+        &(lbx__sigv4_signer){KEY, SECRET, "us-east-1", "sqs", DATE}, &allocator,
+        text, sizeof(text));
 
     CHECK(result == LBX__SIGV4_OK ||
           (result == LBX__SIGV4_NO_MEMORY && memory->failures > 0 && why));
