@@ -315,7 +315,7 @@ lbx__attribute_check_message(lbx__sqs_attributes *attributes, size_t max,
     lbx__message_md5_sort(attributes->items, attributes->count);
     for (size_t i = 0; i < attributes->count; i++) {
         lbx__sqs_attribute *attribute = &attributes->items[i];
-        lbx_attribute_kind kind;
+        lbx_attribute_kind kind = LBX_ATTRIBUTE_STRING;
 
         if (!attribute_check_name(attribute->name, fault) ||
             !attribute_check_data_type(attribute, "(user)", &kind, fault) ||
@@ -335,7 +335,7 @@ lbx__attribute_check_system(const lbx__sqs_attributes *attributes,
 {
     for (size_t i = 0; i < attributes->count; i++) {
         const lbx__sqs_attribute *attribute = &attributes->items[i];
-        lbx_attribute_kind kind;
+        lbx_attribute_kind kind = LBX_ATTRIBUTE_STRING;
 
         if (i > 0 || !lbx__slice_is(attribute->name, "AWSTraceHeader"))
             return lbx__message_check_fail(

@@ -136,7 +136,7 @@ attribute_keep_policy(const lbx__attribute *row, lbx__queue_draft *draft,
         text = lbx__arena_take(draft->arena, size + value.size + 2);
         if (!text)
             return draft_no_memory(draft);
-        memcpy(text, made, size);
+        memcpy(text, made, size + 1);
         text[size] = '\n';
         memcpy(text + size + 1, value.bytes, value.size);
     }

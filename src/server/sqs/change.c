@@ -104,7 +104,7 @@ lbx__change_text(lbx__request *request, const char *prefix, lbx__slice text)
 
     if (!copy)
         return NULL;
-    memcpy(copy, prefix, size);
+    memcpy(copy, prefix, size + 1);
     if (text.size > 0)
         memcpy(copy + size, text.bytes, text.size);
     return copy;

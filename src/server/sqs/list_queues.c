@@ -57,7 +57,7 @@ token_write(const lbx__request *request, const char *name,
     const size_t size = strlen(name);
 
     lbx__put_le64(bytes, token_hash(request, name, size));
-    memcpy(bytes + TOKEN_HASH, name, size);
+    memcpy(bytes + TOKEN_HASH, name, size + 1);
     lbx__base64_encode(LBX__BASE64, bytes, TOKEN_HASH + size, text);
 }
 
