@@ -51,7 +51,7 @@ typedef struct lbx_server lbx_server;
 
 /* An access key: whoever signs with its secret acts for the account. */
 typedef struct lbx_server_key {
-    const char *access_key; /* 16 to 128 letters, digits and _ */
+    const char *access_key; /* 3 to 128 letters, digits, _ - and . */
     const char *secret;
     const char *account; /* 12 digits; NULL: the home account */
     const char *token;   /* a session token that must be sent too; NULL: none */
@@ -107,7 +107,7 @@ typedef struct lbx_server_options {
 /*
  * lbx_server_start() listens and serves, in threads of its own.
  *
- * Returns    LBX_OK; LBX_INVALID; LBX_BUSY when the address is in use;
+ * Returns    LBX_OK; LBX_INVALID; LBX_EXISTS when the address is in use;
  *            LBX_DENIED when it may not be used, or is not loopback and there
  *            are neither keys nor `insecure`; LBX_NOT_FOUND for a file of TLS;
  *            LBX_NO_MEMORY; LBX_IO. options->fault explains it.

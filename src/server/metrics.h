@@ -25,7 +25,6 @@ typedef struct lbx__metrics_action {
 
 typedef struct lbx__metrics {
     lbx__metrics_action actions[LBX__METRICS_ACTIONS];
-    _Atomic(uint64_t) messages_received;
 } lbx__metrics;
 
 /* A request of an action, NULL if it has none, was answered. */

@@ -4,8 +4,6 @@
  * and the one action of STS that tools ask for.
  */
 #include "base/alloc.h"
-#include "codec/form.h"
-#include "codec/xml.h"
 #include "server/server.h"
 #include "server/sqs/peek.h"
 

@@ -10,9 +10,13 @@
 #include "base/time.h"
 #include "codec/random.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 enum {
@@ -143,9 +147,32 @@ server_check_home(const lbx_server_options *options, lbx__world *ret)
     return LBX_OK;
 }
 
+/* A socket that was passed, as systemd does: fd:3. */
+static bool
+server_is_loopback_socket(const char *number)
+{
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+        struct sockaddr_storage most;
+    } bound = {.most = {.ss_family = AF_UNSPEC}};
+    socklen_t size = sizeof(bound);
+
+    if (getsockname((int)strtol(number, NULL, 10), &bound.any, &size) != 0)
+        return false;
+    if (bound.any.sa_family == AF_INET)
+        return ntohl(bound.v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+    if (bound.any.sa_family == AF_INET6)
+        return IN6_IS_ADDR_LOOPBACK(&bound.v6.sin6_addr);
+    return bound.any.sa_family == AF_UNIX;
+}
+
 static bool
 server_is_loopback(const char *address)
 {
+    if (strncmp(address, "fd:", 3) == 0)
+        return server_is_loopback_socket(address + 3);
     return strncmp(address, "127.", 4) == 0 ||
            strncmp(address, "[::1]:", 6) == 0 ||
            strncmp(address, "localhost:", 10) == 0 ||
