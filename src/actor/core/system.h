@@ -316,6 +316,9 @@ int64_t lbx__timers_fire(lbx__timers *timers);
 lbx_status lbx__timers_start_message(lbx_system *system, uint64_t to,
                                      const lbx_envelope *envelope,
                                      int64_t delay_ns, lbx_timer *ret);
+/* Returns whether a timer waits: it was started, and has neither fired for the
+ * last time nor been cancelled. */
+bool lbx__timers_has(lbx__timers *timers, lbx_timer id);
 /* Cancels the timers of an actor's own (TIMER-3). */
 void lbx__timers_cancel_own(lbx__timers *timers, lbx__link *own);
 /* Starts a timer for a system message; `ret` may be NULL. */

@@ -6,6 +6,11 @@
  * message cancels it. A timeout that fired just before another message arrived
  * is sent all the same, once.
  *
+ * IDLE-1  At the end of a run that handled messages a timer waits, or its
+ *         message is in the mailbox and causes another run. A timer that is
+ *         set in a run may fire, and its message be handled, in that same run:
+ *         its id is then stale, and the end of the run starts the next.
+ *
  * Threads: the owner of the cell.
  */
 #include "actor/core/system.h"
@@ -57,8 +62,11 @@ lbx__timeout_begin_run(lbx__cell *cell)
 void
 lbx__timeout_end_run(lbx__cell *cell)
 {
+    const lbx__facilities *facilities = cell->facilities;
+
     // Without memory there is no timeout until the next message.
-    if (cell->facilities && cell->facilities->idle_ns >= 0 &&
-        cell->facilities->idle_timer.id == 0)
+    if (facilities && facilities->idle_ns >= 0 &&
+        !lbx__timers_has(cell->system->timers,
+                         facilities->idle_timer)) // IDLE-1
         (void)timeout_start(cell);
 }

@@ -360,6 +360,17 @@ timer_find(const lbx__timers *timers, lbx_timer id)
                : NULL;
 }
 
+bool
+lbx__timers_has(lbx__timers *timers, lbx_timer id)
+{
+    bool found;
+
+    lbx__lock_take(&timers->lock);
+    found = timer_find(timers, id) != NULL;
+    lbx__lock_give(&timers->lock);
+    return found;
+}
+
 /* Cancels a timer; false when the thread that fires it ends its message
  * (TIMER-2). Under the lock. */
 static bool

@@ -136,6 +136,48 @@ ACTOR_TEST_THREADS("", timeout_comes_with_threads_too, 1)
     CHECK_INT(0, atomic_load(&left)); // none after it was taken back
 }
 
+/* The first message sets the timeout and waits until it has fired: it is then
+ * handled in the run that has set it. */
+static lbx_status
+count_down_late(lbx_context *context, void *state, void *message)
+{
+    lbx_actor_stats stats = LBX_ACTOR_STATS_INIT;
+
+    if (lbx_context_type(context))
+        return count_down(context, state, message);
+    CHECK_OK(lbx_context_set_receive_timeout(context, LBX_MS));
+    while (stats.depth == 0) {
+        CHECK_OK(lbx_ref_stats_read(lbx_context_self(context), &stats));
+        test_pause(1);
+    }
+    return LBX_OK;
+}
+
+static lbx_status
+keep_argument(lbx_context *context, void *state, void *argument)
+{
+    (void)context;
+    *(void **)state = argument;
+    return LBX_OK;
+}
+
+/* IDLE-1. On a slow machine a timeout may pass before the end of the run that
+ * has set it. It was then the last one. */
+ACTOR_TEST_THREADS("", timeout_that_fires_in_its_run_comes_again, 1)
+{
+    static const lbx_behaviour countdown = {
+        .size_bytes = sizeof(lbx_behaviour),
+        .name = "countdown",
+        .state_bytes = sizeof(void *),
+        .start = keep_argument,
+        .receive = count_down_late,
+    };
+    _Atomic int left = 3;
+
+    lbx_tell(behaviour_spawn(world, &countdown, &left), letter(1));
+    EVENTUALLY(atomic_load(&left) == 0);
+}
+
 static lbx_status
 set_no_time(lbx_context *context, struct part *part, void *argument)
 {
