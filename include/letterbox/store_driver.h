@@ -138,6 +138,14 @@ typedef struct lbx_receive_request {
 /* The receipt of a delivery, in the store's own form. */
 #define LBX_MAX_RECEIPT_BYTES 1024
 
+/* DRIVER-1; a letter that is gone is not shown. */
+typedef enum lbx_letter_state {
+    LBX_LETTER_STATE_UNKNOWN = 0, /* the store does not tell */
+    LBX_LETTER_STATE_DELAYED,
+    LBX_LETTER_STATE_READY,
+    LBX_LETTER_STATE_LEASED,
+} lbx_letter_state;
+
 /* A delivery, as a store hands it to lbx_call_deliver(): everything is
  * copied. */
 typedef struct lbx_delivery {
@@ -147,7 +155,8 @@ typedef struct lbx_delivery {
     size_t receipt_bytes;
     uint64_t sequence;
     uint32_t delivery_count;
-    int64_t sent_ms; /* wall time */
+    lbx_letter_state state; /* of a peek */
+    int64_t sent_ms;        /* wall time */
     int64_t first_received_ms;
     const char *dead_letter_source;
     uint64_t reserved[2];
@@ -163,6 +172,11 @@ typedef struct lbx_attachment {
 /* A reply, and a dead letter. */
 #define LBX_MAX_ATTACHMENTS 2
 
+/* In a box that is not strict, a receipt of an earlier delivery of the letter
+ * is as good as that of its latest: the exception to DRIVER-2, for SQS. A store
+ * may ignore it. */
+#define LBX_SETTLE_ANY_DELIVERY 1U
+
 typedef struct lbx_settle_request_entry {
     lbx_settle_action action;
     int64_t time_ns;
@@ -175,6 +189,7 @@ typedef struct lbx_settle_request_entry {
     size_t attachment_count; /* at most LBX_MAX_ATTACHMENTS */
 
     lbx_status status; /* out */
+    uint32_t flags;    /* LBX_SETTLE_ANY_DELIVERY, or 0 */
     uint64_t reserved[2];
 } lbx_settle_request_entry;
 
@@ -188,6 +203,7 @@ typedef struct lbx_peek_request {
     lbx_box box;
     uint64_t from; /* sequence */
     uint32_t max_letters;
+    uint32_t max_bytes; /* those shown have so many: no more; 0: no limit */
 } lbx_peek_request;
 
 /* A named text of a box: tags, and attributes that the library does not
@@ -223,10 +239,14 @@ typedef struct lbx_box_request {
     uint64_t ret_purged;
 } lbx_box_request;
 
+/* Instead of a box in `dead_letters`: lists not boxes, but the spaces that have
+ * some, except that of programs; `space` does not count. */
+#define LBX_LIST_SPACES UINT64_MAX
+
 typedef struct lbx_list_request {
     const char *space;
     lbx_box dead_letters; /* only those that put their dead letters there; 0:
-                             all */
+                             all; or LBX_LIST_SPACES */
     const char *prefix;   /* NULL: all */
     const char *after;    /* NULL: from the first; else behind this name */
     bool (*each)(void *context, const char *name);
@@ -239,6 +259,9 @@ typedef enum lbx_move_action {
     /* out: the state of the `index`th latest, from 0 */
     LBX_MOVE_ACTION_DESCRIBE,
     LBX_MOVE_ACTION_CANCEL, /* the one that runs */
+    /* As START; but a first letter that has no box to go back to starts a task,
+     * which fails. */
+    LBX_MOVE_ACTION_START_UNCHECKED,
 } lbx_move_action;
 
 typedef struct lbx_move_request {

@@ -40,14 +40,59 @@ lbx__utf8_decode(const char *text, size_t left_bytes, uint32_t *ret)
     return length;
 }
 
+#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* The highest bit of each byte of `word` that equals `byte`; also of bytes
+ * above one that does. */
+static uint64_t
+utf8_equals(uint64_t word, unsigned char byte)
+{
+    const uint64_t difference = word ^ EACH(byte);
+
+    return (difference - EACH(1)) & ~difference & EACH(0x80);
+}
+
+static bool
+utf8_is_plain(uint64_t word)
+{
+    const uint64_t low = (word - EACH(0x20)) & ~word;
+    const uint64_t high = word | (word + EACH(1)); // 0x7f and above
+
+    return ((low | high) & EACH(0x80)) == 0 &&
+           (utf8_equals(word, '"') | utf8_equals(word, '\\') |
+            utf8_equals(word, '&') | utf8_equals(word, '<') |
+            utf8_equals(word, '>')) == 0;
+}
+
+size_t
+lbx__utf8_skip_plain(const char *text, size_t size)
+{
+    size_t skipped = 0;
+    uint64_t word;
+
+    while (size - skipped >= sizeof(word)) {
+        memcpy(&word, text + skipped, sizeof(word));
+        if (!utf8_is_plain(word))
+            break;
+        skipped += sizeof(word);
+    }
+    return skipped;
+}
+
 bool
 lbx__utf8_valid_bytes(const char *text, size_t left)
 {
     uint32_t code;
 
     while (left > 0) {
-        const size_t length = lbx__utf8_decode(text, left, &code);
+        const size_t plain = lbx__utf8_skip_plain(text, left);
+        size_t length;
 
+        text += plain;
+        left -= plain;
+        if (left == 0)
+            break;
+        length = lbx__utf8_decode(text, left, &code);
         if (length == 0)
             return false;
         text += length;

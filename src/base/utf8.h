@@ -13,6 +13,11 @@ size_t lbx__utf8_decode(const char *text, size_t left_bytes, uint32_t *ret);
 bool lbx__utf8_valid(const char *text);
 bool lbx__utf8_valid_bytes(const char *text, size_t left);
 
+/* How many bytes at the beginning of a text stand for themselves in JSON and
+ * in XML: printable ASCII but for " \ & < >. Counted in words of eight bytes:
+ * what follows is for the caller to look at, byte by byte. */
+size_t lbx__utf8_skip_plain(const char *text, size_t size);
+
 /* Writes a code point and returns how many bytes that took, at most 4. */
 size_t lbx__utf8_encode(uint32_t code, char *buffer);
 

@@ -137,6 +137,50 @@ PROMISE(spaces_do_not_see_each_other)
     receive_none(trial, request.ret_box);
 }
 
+static void
+check_spaces(struct trial *trial, const char *prefix, const char *after,
+             int max, const char *expected)
+{
+    struct names names = {.max = max};
+    lbx_list_request request = {.dead_letters = {LBX_LIST_SPACES},
+                                .prefix = prefix,
+                                .after = after,
+                                .each = add_name,
+                                .context = &names};
+
+    CHECK_OK(run(trial, LBX_CALL_LIST, &request));
+    CHECK_STR(expected, names.text);
+}
+
+/* A space is there as long as it has a box; that of programs has no name. */
+PROMISE(spaces_are_listed_in_order)
+{
+    static const char *const spaces[] = {"2/eu", "1/us", "1/eu", "1"};
+    const lbx_box_options options = LBX_BOX_OPTIONS_INIT;
+    lbx_box_request request = {.name = "orders", .options = &options};
+
+    check_spaces(trial, NULL, NULL, 99, "");
+    for (size_t i = 0; i < 4; i++) {
+        request.space = spaces[i];
+        request.name = "orders";
+        CHECK_OK(run(trial, LBX_CALL_CREATE, &request));
+        request.name = "second";
+        CHECK_OK(run(trial, LBX_CALL_CREATE, &request));
+    }
+    check_spaces(trial, NULL, NULL, 99, "1 1/eu 1/us 2/eu ");
+    check_spaces(trial, NULL, NULL, 2, "1 1/eu ");
+    check_spaces(trial, "1/", NULL, 99, "1/eu 1/us ");
+    check_spaces(trial, "1/", "1/eu", 99, "1/us ");
+    check_spaces(trial, "1/", "1", 99, "1/eu 1/us ");
+    check_spaces(trial, NULL, "1", 99, "1/eu 1/us 2/eu ");
+    check_spaces(trial, "2", "3", 99, "");
+    CHECK_OK(run(trial, LBX_CALL_DELETE, &request)); // 1, second
+    check_spaces(trial, "1", NULL, 1, "1 ");
+    request.name = "orders";
+    CHECK_OK(run(trial, LBX_CALL_DELETE, &request));
+    check_spaces(trial, "1", NULL, 1, "1/eu ");
+}
+
 PROMISE(sends_get_ids_and_growing_sequences)
 {
     const lbx_sent_letter first = mail(trial, box, "a");
@@ -295,6 +339,20 @@ PROMISE(peeking_leases_nothing)
     counts = count(trial, box);
     CHECK_INT(1, counts.ready);
     CHECK_INT(1, counts.leased);
+}
+
+PROMISE(a_peek_ends_when_it_has_shown_enough_bytes)
+{
+    struct getting mine;
+
+    if (!trial->store->ops->peek)
+        return;
+    mail_each(trial, box, "abcd");
+    CHECK_OK(peek_bytes(trial, box, 2, &mine));
+    CHECK_INT(2, mine.count);
+    CHECK_STR("b", mine.letters[1].body);
+    CHECK_OK(peek_bytes(trial, box, 9, &mine));
+    CHECK_INT(4, mine.count);
 }
 
 PROMISE(a_purge_deletes_everything)

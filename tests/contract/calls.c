@@ -277,17 +277,34 @@ receive_each(struct trial *trial, lbx_box box, const char *bodies)
         (void)receive(trial, box, (char[]){*bodies, '\0'});
 }
 
+static lbx_status
+peek_request(struct trial *trial, lbx_peek_request *request,
+             struct getting *ret)
+{
+    *ret = (struct getting){.count = 0};
+    prepare(ret, trial, request->box, request->max_letters);
+    lbx_call_init(&ret->call, &getting_caller, LBX_CALL_PEEK, request);
+    begin(ret);
+    return end_wait(ret);
+}
+
 lbx_status
 peek(struct trial *trial, lbx_box box, uint64_t from, uint32_t max,
      struct getting *ret)
 {
-    lbx_peek_request request = {box, from, max};
+    lbx_peek_request request = {.box = box, .from = from, .max_letters = max};
 
-    *ret = (struct getting){.count = 0};
-    prepare(ret, trial, box, max);
-    lbx_call_init(&ret->call, &getting_caller, LBX_CALL_PEEK, &request);
-    begin(ret);
-    return end_wait(ret);
+    return peek_request(trial, &request, ret);
+}
+
+lbx_status
+peek_bytes(struct trial *trial, lbx_box box, uint32_t max_bytes,
+           struct getting *ret)
+{
+    lbx_peek_request request = {
+        .box = box, .max_letters = LBX_MAX_BATCH, .max_bytes = max_bytes};
+
+    return peek_request(trial, &request, ret);
 }
 
 void

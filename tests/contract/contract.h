@@ -36,12 +36,14 @@ struct trial {
     XX(a_box_can_be_configured, "W-05")                                        \
     XX(boxes_are_listed_in_order, "W-05")                                      \
     XX(spaces_do_not_see_each_other, "W-05")                                   \
+    XX(spaces_are_listed_in_order, "W-05")                                     \
     XX(sends_get_ids_and_growing_sequences, "W-06 W-10")                       \
     XX(a_batch_is_sent_letter_by_letter, "W-06")                               \
     XX(a_letter_arrives_as_it_was_sent, "W-10")                                \
     XX(a_full_box_refuses, "W-06 W-14")                                        \
     XX(a_token_sends_once, "DRIVER-3")                                         \
     XX(peeking_leases_nothing, "DRIVER-1")                                     \
+    XX(a_peek_ends_when_it_has_shown_enough_bytes, "DRIVER-1")                 \
     XX(a_purge_deletes_everything, "W-08")                                     \
     XX(a_deleted_box_is_closed, "DRIVER-6 W-09")                               \
     /* receipts.c */                                                           \
@@ -96,6 +98,7 @@ struct trial {
     XX(an_end_may_cancel_the_next, "DRIVER-4")                                 \
     /* groups.c */                                                             \
     XX(a_group_comes_one_by_one, "DRIVER-7")                                   \
+    XX(a_noisy_tenant_does_not_hold_up_a_quiet_one, "DRIVER-7")                \
     XX(groups_do_not_hold_each_other_up, "DRIVER-7")                           \
     XX(an_open_group_ends_a_wait, "DRIVER-4 DRIVER-7")                         \
     XX(a_settled_letter_lets_a_wait_have_the_next_lease, "DRIVER-4 DRIVER-7")  \
@@ -206,6 +209,10 @@ lbx_status receive_some(struct trial *trial, lbx_box box, uint32_t max,
 /* Shows letters from a sequence on. */
 lbx_status peek(struct trial *trial, lbx_box box, uint64_t from, uint32_t max,
                 struct getting *ret);
+
+/* Shows letters from the first on, until they have so many bytes. */
+lbx_status peek_bytes(struct trial *trial, lbx_box box, uint32_t max_bytes,
+                      struct getting *ret);
 
 /* Starts a receive that waits; `getting` stays in place until it is over. */
 void begin_wait(struct getting *getting, struct trial *trial, lbx_box box);

@@ -46,6 +46,28 @@ PROMISE(a_group_comes_one_by_one)
     consume(trial, fifo, "3");
 }
 
+/* In a box that is not fifo, a group is a tenant: 30 leased letters that are
+ * more than a tenth of all make it noisy, and the others go first. */
+PROMISE(a_noisy_tenant_does_not_hold_up_a_quiet_one)
+{
+    lbx_parcel parcel = parcel_of("loud");
+
+    parcel.group = "loud";
+    for (int i = 0; i < 100; i++)
+        send_parcel(trial, box, &parcel);
+    for (int i = 0; i < 29; i++)
+        CHECK_STR("loud", receive(trial, box, "loud").group);
+    mail(trial, box, "first"); // without a group: a tenant of its own
+    receive(trial, box, "loud");
+    parcel = parcel_of("second");
+    parcel.group = "quiet";
+    send_parcel(trial, box, &parcel);
+    receive(trial, box, "first");
+    receive(trial, box, "second");
+    receive(trial, box, "loud");
+    CHECK_INT(69, count(trial, box).ready);
+}
+
 PROMISE(groups_do_not_hold_each_other_up)
 {
     const lbx_box fifo = make_fifo(trial);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* System calls on their way through the linker's --wrap: disk.c records them,
+/* System calls on their way through the linker's --wrap: wraps.c records them,
  * calls.c makes them fail. */
 #ifndef LBX_TEST_CRASH_CALLS_H
 #define LBX_TEST_CRASH_CALLS_H

@@ -360,7 +360,7 @@ TEST(poison_reaches_every_process)
         lbx__storage_commit(storage);
     }
     await_report(&owner, 1, &owner);
-    lbx__membership_poison(&((lbx__file *)storage)->membership);
+    lbx__boot_words_poison(&((lbx__file *)storage)->membership);
     CHECK(waitpid(owner.pid, &status, 0) == owner.pid);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 2);
     CHECK(close(owner.from) == 0);

@@ -7,7 +7,7 @@
  * was, is invented.
  *
  *   orders      plain: fresh, leased, returned and delayed letters, some of
- *               them larger than a page, some acknowledged
+ *               them larger than a page, some acknowledged; two tenants
  *   line.fifo   seven groups
  *   dead        where letters of `orders` died
  *   purged      purged once, and used again

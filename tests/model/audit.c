@@ -2,7 +2,7 @@
 /*
  * An audit of the rows of all boxes, by scanning them: what heads say must be
  * what is there (BOXREC-1), and each letter must have the rows of its state,
- * and no others (LETREC-1, GROUP-4).
+ * and no others (LETREC-1, GROUP-4, FAIR-1 to FAIR-3).
  */
 #include "rules_subject.h"
 
@@ -13,7 +13,7 @@
 
 struct scan {
     uint64_t letters, leased, delayed, bytes, sum;
-    uint64_t stored, waits, ready, lines;
+    uint64_t stored, waits, ready, lines, tenant_letters, tenant_leased;
 };
 
 /* Counts the rows of a table under a row id. */
@@ -47,25 +47,71 @@ scan_letter(lbx__rules *rules, const lbx__box_record *box,
     scan->leased += state->kind == LBX__IS_LEASED;
     scan->delayed += state->kind == LBX__IS_DELAYED;
     scan->sum += lbx__row_hash(LBX__BODIES, &key, letter->body_sum);
-    scan->lines += letter->body.gid != 0;
+    if (lbx__letter_record_has_tenant(box, letter)) {
+        scan->tenant_letters++;
+        scan->tenant_leased += state->kind == LBX__IS_LEASED;
+        scan->lines += state->kind == LBX__IS_READY;
+        if (!state->stored)
+            return LBX_CORRUPT;
+    } else
+        scan->lines += letter->body.gid != 0;
     if (state->stored) {
         const lbx__key due =
             lbx__key_3(box->row_id, (uint64_t)state->due, state->ticket);
         const bool is_ready = state->kind == LBX__IS_READY;
+        const bool plain = !box->facts->options.fifo && letter->body.gid == 0;
         lbx__bytes value;
 
         scan->stored++;
         scan->sum += lbx__row_hash(LBX__STATES, &key, state->sum);
         scan->waits += !is_ready;
-        scan->ready += is_ready && !box->facts->options.fifo;
-        if ((!is_ready || !box->facts->options.fifo) &&
+        scan->ready += is_ready && plain;
+        if ((!is_ready || plain) &&
             (lbx__row_get(rules->storage, is_ready ? LBX__READY : LBX__WAITS,
                           &due, &value) != LBX_OK ||
              lbx__get_le64(value.data) != letter->sequence))
             return LBX_CORRUPT;
-    } else if (!box->facts->options.fifo && letter->sequence < box->fresh)
+    } else if (!box->facts->options.fifo &&
+               (letter->sequence < box->fresh ||
+                (box->stated != 0 && letter->sequence >= box->stated)))
         return LBX_CORRUPT;
     return LBX_OK;
+}
+
+/* FAIR-1, FAIR-3. */
+static const char *
+audit_tenants(lbx__storage *storage, const lbx__box_record *box,
+              const struct scan *scan)
+{
+    uint64_t letters = 0, leased = 0, queued = 0, tenants = 0;
+    lbx__key from = lbx__key_2(box->row_id, 0);
+    lbx__bytes at, value;
+
+    while (lbx__row_seek(storage, LBX__GIDS, &from, 8, &at, &value) == LBX_OK) {
+        const uint64_t gid = lbx__key_number(at, 1);
+        const lbx__key line = lbx__key_3(box->row_id, gid, 0);
+        lbx__tenant tenant;
+
+        if (lbx__fair_decode(gid, value, &tenant) != LBX_OK)
+            return "a tenant does not check";
+        tenants++;
+        queued += tenant.queued.ticket != 0;
+        queued += lbx__fair_noise_end(&tenant).ticket != 0;
+        letters += tenant.letters;
+        leased += tenant.leased;
+        if ((tenant.queued.ticket != 0) !=
+            (lbx__row_seek(storage, LBX__LINES, &line, 16, &at, &value) ==
+             LBX_OK))
+            return "a tenant is not queued as it should be";
+        from = lbx__key_2(box->row_id, gid + 1);
+    }
+    if (tenants != box->tenants ||
+        tenants != count_rows(storage, LBX__GROUPS, box->row_id) ||
+        queued != count_rows(storage, LBX__GROUP_DUE, box->row_id))
+        return "tenants have not the rows they should";
+    return letters == scan->tenant_letters && leased == scan->tenant_leased
+               ? NULL
+               : "tenants do not count their letters";
 }
 
 static const char *
@@ -99,6 +145,8 @@ audit_box(lbx__rules *rules, const lbx__box_record *box, char *buffer,
         scan.ready != count_rows(storage, LBX__READY, box->row_id) ||
         scan.lines != count_rows(storage, LBX__LINES, box->row_id))
         return "there are rows of letters that are gone";
+    if (!box->facts->options.fifo)
+        return audit_tenants(storage, box, &scan);
     if (count_rows(storage, LBX__GROUPS, box->row_id) !=
             count_rows(storage, LBX__GIDS, box->row_id) ||
         count_rows(storage, LBX__GROUPS, box->row_id) !=

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define REMEMBERED (300 * LBX_SECOND)
+#define NOISE      (300 * LBX_SECOND)
 
 enum {
     ALL = MODEL_GROUPS /* groups: known again in the whole box */
@@ -39,11 +40,35 @@ next_of_group(struct model *model, int box, model_letter *after, unsigned group)
     return at;
 }
 
+/* The tenant of a letter; NULL: it has none. */
+static model_tenant *
+tenant_of(struct model *model, int box, unsigned tenant)
+{
+    return tenant < MODEL_GROUPS && !model->boxes[box].options.fifo
+               ? &model->boxes[box].tenants[tenant]
+               : NULL;
+}
+
+/* How many letters of a tenant are leased, if `leased`, or ready; of all, if
+ * the tenant is MODEL_GROUPS. */
+static unsigned
+count_letters(struct model *model, int box, unsigned tenant, bool leased)
+{
+    model_letter *at = NULL;
+    unsigned count = 0;
+
+    while ((at = model_next(model, box, at)))
+        count += (at->tenant == tenant || tenant == MODEL_GROUPS) &&
+                 at->leased == leased && (leased || !at->delayed);
+    return count;
+}
+
 /* A letter comes into a box, and stands last among those that are due then. */
 static void
 arrive(struct model *model, int box, const model_letter *as)
 {
     model_letter *letter = &model->letters[model->letter_count++];
+    model_tenant *tenant = tenant_of(model, box, as->tenant);
 
     if (model->letter_count > MODEL_MOST)
         abort();
@@ -51,6 +76,24 @@ arrive(struct model *model, int box, const model_letter *as)
     letter->life = model->boxes[box].life;
     letter->arrival = letter->place.turn = ++model->turns;
     letter->claimed = letter->place;
+    if (tenant && tenant->born == 0)
+        *tenant = (model_tenant){.born = letter->arrival};
+    if (tenant)
+        tenant->until = later(model->now, NOISE);
+}
+
+/* A tenant without letters is one no longer. */
+static void
+forget_tenant(struct model *model, int box, unsigned number)
+{
+    model_tenant *tenant = tenant_of(model, box, number);
+    model_letter *at = NULL;
+
+    while (tenant && (at = model_next(model, box, at)))
+        if (at->tenant == number)
+            return;
+    if (tenant)
+        *tenant = (model_tenant){.born = 0};
 }
 
 /* A letter leaves its box. If it was the first of its group, the next one
@@ -62,6 +105,7 @@ leave(struct model *model, int box, model_letter *letter, model_place moment)
     model_letter *next;
 
     letter->life = 0;
+    forget_tenant(model, box, letter->tenant);
     next = next_of_group(model, box, NULL, letter->group);
     if (next && next > letter && next->place.due <= moment.due) {
         next->place = moment;
@@ -107,6 +151,7 @@ void
 model_empty(struct model *model, int box)
 {
     model->boxes[box].life = ++model->lives;
+    memset(model->boxes[box].tenants, 0, sizeof(model->boxes[box].tenants));
 }
 
 lbx_box_counts
@@ -212,6 +257,7 @@ model_add(struct model *model, int box, const lbx_parcel *parcel,
                .sent = model->now,
                .bytes = parcel->body_bytes,
                .group = mine->options.fifo ? group : MODEL_GROUPS + number,
+               .tenant = parcel->group ? group : MODEL_GROUPS,
                .death = -1,
                .delayed = parcel->delay_ns > 0,
                .place.due = later(model->now, parcel->delay_ns),
@@ -227,21 +273,138 @@ model_add(struct model *model, int box, const lbx_parcel *parcel,
 
 /* ---- Receiving ---- */
 
-/* The letter that is served next, of those with turns up to `last`: ready, the
- * first of its group, and due before the others. */
+static bool
+is_before(model_place a, model_place b)
+{
+    return a.due < b.due || (a.due == b.due && a.turn < b.turn);
+}
+
+/* The letter that is served next, of those without a tenant: ready, the first
+ * of its group, and due before the others. */
 static model_letter *
-next_letter(struct model *model, int box, uint64_t last)
+next_single(struct model *model, int box)
 {
     model_letter *best = NULL, *at = NULL;
 
     while ((at = model_next(model, box, at)))
-        if (!at->leased && !at->delayed && at->place.turn <= last &&
+        if (!tenant_of(model, box, at->tenant) && !at->leased && !at->delayed &&
             next_of_group(model, box, NULL, at->group) == at &&
-            (!best || at->place.due < best->place.due ||
-             (at->place.due == best->place.due &&
-              at->place.turn < best->place.turn)))
+            (!best || is_before(at->place, best->place)))
             best = at;
     return best;
+}
+
+/* The first ready letter of a tenant, by turn; NULL. */
+static model_letter *
+first_ready(struct model *model, int box, unsigned tenant)
+{
+    model_letter *best = NULL, *at = NULL;
+
+    while ((at = model_next(model, box, at)))
+        if (at->tenant == tenant && !at->leased && !at->delayed &&
+            (!best || at->place.turn < best->place.turn))
+            best = at;
+    return best;
+}
+
+/* The tenant at the front: of the quiet ones, by their first ready letters, and
+ * of those whose noise has lasted long enough, by when it had. -1: none. */
+static int
+front_tenant(struct model *model, int box, model_place *ret)
+{
+    int best = -1;
+
+    for (int i = 0; i < MODEL_GROUPS; i++) {
+        const model_tenant *tenant = &model->boxes[box].tenants[i];
+        const model_letter *first = first_ready(model, box, (unsigned)i);
+        model_place place;
+
+        if (!first || (tenant->noisy && tenant->until > model->now))
+            continue;
+        place = first->place;
+        if (tenant->noisy)
+            place = (model_place){tenant->until, tenant->born};
+        if (best < 0 || is_before(place, *ret)) {
+            best = i;
+            *ret = place;
+        }
+    }
+    return best;
+}
+
+/* The quiet tenant at the front. A tenant is noisy, when it gets there with 30
+ * or more letters leased that are more than a tenth of all, until no letter of
+ * it is ready, or it has sent nothing for five minutes. -1: none. */
+static int
+front_quiet(struct model *model, int box, model_place *ret)
+{
+    int front;
+
+    while ((front = front_tenant(model, box, ret)) >= 0) {
+        model_tenant *tenant = &model->boxes[box].tenants[front];
+        const unsigned leased =
+            count_letters(model, box, (unsigned)front, true);
+
+        if (!tenant->noisy &&
+            (leased < 30 ||
+             10 * leased <= count_letters(model, box, MODEL_GROUPS, true)))
+            break;
+        tenant->noisy = !tenant->noisy;
+        tenant->until = later(model->now, NOISE);
+    }
+    return front;
+}
+
+/* The noisy tenant with the fewest letters leased, of equals the first born;
+ * -1: none has ready letters. */
+static int
+calmest(struct model *model, int box)
+{
+    int best = -1;
+    unsigned fewest = 0;
+
+    for (int i = 0; i < MODEL_GROUPS; i++) {
+        const model_tenant *tenant = &model->boxes[box].tenants[i];
+        const unsigned leased = count_letters(model, box, (unsigned)i, true);
+
+        if (!first_ready(model, box, (unsigned)i))
+            continue;
+        if (best < 0 || leased < fewest ||
+            (leased == fewest &&
+             tenant->born < model->boxes[box].tenants[best].born)) {
+            best = i;
+            fewest = leased;
+        }
+    }
+    return best;
+}
+
+/* The letter that is served next. */
+static model_letter *
+next_letter(struct model *model, int box)
+{
+    model_letter *single = next_single(model, box);
+    model_place place;
+    int tenant;
+
+    if (model->boxes[box].options.fifo)
+        return single;
+    tenant = front_quiet(model, box, &place);
+    if (single && (tenant < 0 || is_before(single->place, place)))
+        return single;
+    if (tenant < 0)
+        tenant = calmest(model, box);
+    return tenant < 0 ? NULL : first_ready(model, box, (unsigned)tenant);
+}
+
+/* A letter was taken from a box: noise ends with the last that is ready. */
+static void
+taken(struct model *model, int box, unsigned number)
+{
+    model_tenant *tenant = tenant_of(model, box, number);
+
+    if (tenant && !first_ready(model, box, number))
+        tenant->noisy = false;
 }
 
 /* Dies, if it was delivered too often and a box takes it. */
@@ -283,23 +446,26 @@ static bool
 serve(struct model *model, int box, uint64_t last,
       const lbx_receive_request *request, model_letter **ret, uint32_t *count)
 {
-    model_letter *at = next_letter(model, box, last);
+    model_letter *at = next_letter(model, box);
     const model_place from = at ? at->place : (model_place){0, 0};
 
-    if (!at)
+    if (!at || from.turn > last)
         return false;
     for (; at && *count < request->max_letters;
          at = next_of_group(model, box, at, at->group)) {
         if (at->leased || at->delayed || at->arrival > last)
             break;
-        if (dies(model, box, at))
+        if (dies(model, box, at)) {
+            taken(model, box, at->tenant);
             continue;
+        }
         if (!may_lease(model, box))
             return false;
         at->claimed = from;
         at->epoch++;
         at->deliveries++;
         lease(model, at, request->lease_ns);
+        taken(model, box, at->tenant);
         ret[(*count)++] = at;
     }
     return true;
@@ -417,7 +583,7 @@ static lbx_status
 find_move(struct model *model, int from, int *to, model_letter **ret)
 {
     model_expire(model, from);
-    *ret = next_letter(model, from, UINT64_MAX);
+    *ret = next_letter(model, from);
     if (!*ret)
         return LBX_EMPTY;
     if (*to < 0)
@@ -448,12 +614,14 @@ model_move(struct model *model, int from, int to)
     if (!has_room(model, to, 1))
         return LBX_FULL;
     leave(model, from, letter, (model_place){model->now, ++model->turns});
+    taken(model, from, letter->tenant);
     arrive(model, to,
            &(model_letter){
                .number = letter->number, // the store will say the rest
                .sent = model->now,
                .bytes = letter->bytes,
                .group = letter->group,
+               .tenant = letter->tenant,
                .death = -1,
                .place.due = model->now,
            });

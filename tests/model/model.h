@@ -37,8 +37,10 @@ typedef struct model_letter {
     uint64_t arrival;  /* the turn it drew when it came */
     int64_t sent;
     size_t bytes;
-    unsigned group; /* of a plain box: each is a group of its own */
-    int death;      /* the box it died in; -1: none */
+    unsigned group;  /* of a plain box: each is a group of its own, */
+    unsigned tenant; /* and this is the group it was sent with; MODEL_GROUPS:
+                        none */
+    int death;       /* the box it died in; -1: none */
 
     bool leased, delayed; /* until place.due; ready otherwise */
     model_place place;    /* of the first of a group: where that stands */
@@ -75,12 +77,20 @@ typedef struct model_receipt {
     uint32_t epoch;
 } model_receipt;
 
+/* A group in a plain box that has letters. */
+typedef struct model_tenant {
+    uint64_t born; /* the turn of its first letter; 0: it has none */
+    bool noisy;
+    int64_t until; /* noisy: at most, if it sends nothing */
+} model_tenant;
+
 typedef struct model_box {
     bool there;
     unsigned life; /* another one after it was deleted or purged */
     lbx_box_options options;
     int dead; /* index of the box for dead letters; -1: none */
     uint64_t last_sequence;
+    model_tenant tenants[MODEL_GROUPS];
 } model_box;
 
 struct model {

@@ -168,7 +168,7 @@ walk_compare(struct walk *walk, const char *what, const struct walk_got *got,
              model_letter *letter)
 {
     const char *source = letter->death < 0 ? "" : walk_box_name(letter->death);
-    const char *group = walk_group_name(letter->group);
+    const char *group = walk_group_name(letter->tenant);
 
     if (got->number != letter->number)
         walk_differ(walk, "%s: expected letter %u, got %u", what,
@@ -198,7 +198,7 @@ walk_compare(struct walk *walk, const char *what, const struct walk_got *got,
 static void
 pass_time(struct walk *walk)
 {
-    int64_t by = walk_seconds(walk, 5);
+    int64_t by = walk_seconds(walk, walk->busy ? 1 : 5);
 
     if (walk_chance(walk, 30)) {
         // To what is due next, or just before.
@@ -211,9 +211,9 @@ pass_time(struct walk *walk)
                 if (at->place.due > walk->model.now && at->place.due < due)
                     due = at->place.due;
         }
-        if (due != LBX_FOREVER)
+        if (due != LBX_FOREVER && (!walk->busy || walk_chance(walk, 10)))
             by = due - walk->model.now - (walk_chance(walk, 50) ? 1 : 0);
-    } else if (walk_chance(walk, 3))
+    } else if (walk_chance(walk, walk->busy ? 8 : 3))
         by = 300 * LBX_SECOND - (walk_chance(walk, 50) ? 1 : 0);
     walk->model.now += by;
     walk->subject->advance(walk->subject->context, by);
@@ -222,7 +222,7 @@ pass_time(struct walk *walk)
 static void
 take_step(struct walk *walk)
 {
-    const int box = (int)walk_below(walk, MODEL_BOXES);
+    const int box = (int)walk_below(walk, walk->busy ? 2 : MODEL_BOXES);
     const unsigned what = walk_below(walk, 100);
 
     if (what < 28)
@@ -256,6 +256,7 @@ model_walk(const model_subject *subject, uint64_t seed, unsigned steps,
     *ret = '\0';
     walk->subject = subject;
     walk->seed = walk->random = seed;
+    walk->busy = seed % 3 == 0;
     walk->why = ret;
     walk->why_bytes = ret_bytes;
     walk->model.now = 1000 * LBX_SECOND;

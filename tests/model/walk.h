@@ -75,6 +75,7 @@ struct walk {
     uint64_t seed, random;
     unsigned step;
     unsigned numbers; /* of letters */
+    bool busy;        /* many letters, long leases: tenants become noisy */
     lbx_box uids[MODEL_BOXES];
     struct walk_ticket tickets[WALK_TICKETS];
     unsigned ticket_count;

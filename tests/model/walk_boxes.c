@@ -13,6 +13,8 @@ draw_options(struct walk *walk, int box, int *ret_dead)
     options.fifo = walk_is_fifo(box);
     options.strict = options.fifo || walk_chance(walk, 50);
     options.keep_position = walk_chance(walk, 30);
+    if (walk->busy && !options.fifo && walk_chance(walk, 80))
+        return options; // no limits: tenants become noisy
     if (walk_chance(walk, 40))
         options.retention_ns = 10 * LBX_SECOND + walk_seconds(walk, 30);
     if (walk_chance(walk, 30))

@@ -20,6 +20,11 @@ walk_draw_package(struct walk *walk, int box, struct walk_package *ret)
                  walk_chance(walk, 10) ? walk_below(walk, 20) : ret->number);
         ret->parcel.deduplication_id = ret->deduplication_id;
         ret->parcel.group = walk_group_name(ret->group);
+    } else if (walk_chance(walk, walk->busy ? 90 : 40)) {
+        // A tenant; the first is the busiest.
+        if (walk_chance(walk, 50))
+            ret->group = 0;
+        ret->parcel.group = walk_group_name(ret->group);
     }
     if (walk_chance(walk, 10)) {
         snprintf(ret->token, sizeof(ret->token), "t%u", walk_below(walk, 5));
@@ -65,7 +70,8 @@ walk_send_letters(struct walk *walk, int box)
     lbx_sent_letter sent[LBX_MAX_BATCH];
     lbx_send_request request = {.box = walk->uids[box],
                                 .parcels = parcels,
-                                .count = 1 + walk_below(walk, 3),
+                                .count =
+                                    1 + walk_below(walk, walk->busy ? 10 : 3),
                                 .sent = sent};
 
     for (size_t i = 0; i < request.count; i++) {
@@ -109,7 +115,7 @@ walk_receive_letters(struct walk *walk, int box)
         .max_letters =
             1 + walk_below(walk, walk_chance(walk, 50) ? 2 : LBX_MAX_BATCH),
         .min_letters = 1,
-        .lease_ns = walk_seconds(walk, 6),
+        .lease_ns = walk_seconds(walk, walk->busy ? 120 : 6),
         .attempt_id = walk_is_fifo(box) ? attempts[walk_below(walk, 4)] : NULL,
     };
     lbx_status status = walk_call(walk, LBX_CALL_RECEIVE, &request);

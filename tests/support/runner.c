@@ -97,7 +97,20 @@ test_open_descriptors(void)
 }
 
 static test_entry *running;
-static atomic_bool *has_returned; // RUNNER-3: shared with the child
+
+/* What the child says of itself, in memory that both have. */
+struct outcome {
+    atomic_bool has_returned; // RUNNER-3
+    char skipped[96];         // why; "": it was not
+};
+
+static struct outcome *outcome;
+
+void
+test_skip(const char *reason)
+{
+    (void)snprintf(outcome->skipped, sizeof(outcome->skipped), "%s", reason);
+}
 
 // The child's whole life. Leaving it by return makes Check call exit(), which
 // lets the leak sanitizer look as well.
@@ -114,7 +127,7 @@ run_body(int index)
     if (after > before)
         test_fail(running->file, running->line,
                   "%d file descriptor(s) left open", after - before);
-    atomic_store(has_returned, true);
+    atomic_store(&outcome->has_returned, true);
 }
 
 // Why a test failed, each line of it as a diagnostic.
@@ -157,7 +170,8 @@ run_test(test_entry *entry, int number)
     bool passed;
 
     running = entry;
-    atomic_store(has_returned, false);
+    atomic_store(&outcome->has_returned, false);
+    outcome->skipped[0] = '\0';
     tcase_set_timeout(tcase, limit_of(entry));
     _tcase_add_test(tcase, &check_test, 0, 0, 0, 1);
     suite_add_tcase(suite, tcase);
@@ -167,11 +181,14 @@ run_test(test_entry *entry, int number)
     srunner_run_all(runner, CK_SILENT);
 
     results = srunner_results(runner);
-    passed = tr_rtype(results[0]) == CK_PASS && atomic_load(has_returned);
+    passed =
+        tr_rtype(results[0]) == CK_PASS && atomic_load(&outcome->has_returned);
     printf("%sok %d - %s: %s", passed ? "" : "not ", number, entry->suite,
            entry->name);
     if (entry->behaviour[0])
         printf(" (%s)", entry->behaviour);
+    if (outcome->skipped[0])
+        printf(" # SKIP %s", outcome->skipped);
     printf("\n");
     if (!passed)
         print_failure(results[0]);
@@ -211,9 +228,9 @@ main(int argc, char **argv)
     for (test_entry *entry = first_test; entry; entry = entry->next)
         planned += is_selected(entry, filters);
 
-    has_returned = mmap(NULL, sizeof(*has_returned), PROT_READ | PROT_WRITE,
-                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (has_returned == MAP_FAILED)
+    outcome = mmap(NULL, sizeof(*outcome), PROT_READ | PROT_WRITE,
+                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (outcome == MAP_FAILED)
         return 1;
     if (!only_list)
         printf("1..%d\n", planned);

@@ -66,6 +66,13 @@
 /* Fails with a sentence of its own, printf-like. */
 #define FAIL(...) test_fail(__FILE__, __LINE__, __VA_ARGS__)
 
+/* Ends a test whose question this machine cannot answer; TAP says why. */
+#define SKIP(reason)                                                           \
+    do {                                                                       \
+        test_skip(reason);                                                     \
+        return;                                                                \
+    } while (0)
+
 /* Waits for another thread to make `condition` true; the test's time limit
  * ends it. For what cannot be waited on otherwise, such as "is parked now". */
 #define EVENTUALLY(condition)                                                  \
@@ -73,6 +80,8 @@
         for (unsigned tries = 0; !(condition); tries++)                        \
             test_pause(tries);                                                 \
     } while (0)
+
+void test_skip(const char *reason);
 
 /* Between two looks: yields, and after some of those naps, so that who looks
  * does not keep from working whom it waits for. */

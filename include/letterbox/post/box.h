@@ -31,6 +31,16 @@
  * `keep_position` is set. In a `fifo` box each group is strictly in order:
  * while one letter of a group is leased, no later one of that group is
  * delivered.
+ *
+ * Tenants. In a box that is not `fifo` the group of a letter names a tenant,
+ * and a noisy tenant does not hold up the others. A tenant is noisy when 30 or
+ * more of its letters are leased and these are more than a tenth of all that
+ * are leased in the box; it stays so until none of its letters is ready, or
+ * until it has sent nothing for five minutes. A receive takes letters of quiet
+ * tenants first, then those of the noisy tenant with the fewest leased. A
+ * letter without a group is a tenant of its own, and never noisy. Letters of
+ * one tenant come in the order in which they were sent, received or nacked
+ * last.
  */
 #ifndef LETTERBOX_POST_BOX_H
 #define LETTERBOX_POST_BOX_H

@@ -66,8 +66,8 @@ typedef struct lbx_draft {
     size_t attribute_count;
 
     /* Fifo boxes: the group is required; the id of a duplicate too, unless the
-     * box takes the body's hash. In other boxes the group is kept and has no
-     * effect. 1 to 128 printable ASCII characters. */
+     * box takes the body's hash. In other boxes the group names a tenant
+     * (box.h). 1 to 128 printable ASCII characters. */
     const char *group;
     const char *deduplication_id;
 

@@ -95,8 +95,8 @@ LBX_BEGIN
  *     ready, wait      its place among those that came back; that are leased or
  *                      delayed
  *     age              when a letter was sent that has been moved
- *     line, turn       fifo: its place in its group; that of a group
- *     group            fifo: the group
+ *     line, turn       its place in its group; that of a group
+ *     group            the group
  *     seen             what is remembered of tokens, duplicates and attempts
  */
 typedef struct lbx_file_store_damage {

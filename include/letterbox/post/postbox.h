@@ -30,6 +30,9 @@
  *   the longest run and a margin, or extend.
  * - A postbox goes by the rules its box had when it was opened. After a change
  *   of them, open it again.
+ * - What a cancelled receive puts back, it puts back in the background. A
+ *   process that ends right after the cancel may leave it leased; a plain call
+ *   in between, as lbx_postbox_count(), is served after it.
  * - Wakers run in the store's own thread. One that waits for the store (a plain
  *   call, a cancel of another operation) may wait forever: set a flag, write an
  *   eventfd, or poll.

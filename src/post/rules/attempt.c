@@ -92,7 +92,7 @@ attempt_repeat(lbx__rules *rules, lbx__claim *claim, lbx__letter_record *letter)
     lbx__need need = {.count = 0};
     lbx_status status;
 
-    lbx__letter_record_need_change(&need, &letter->state);
+    lbx__letter_record_need_change(&need, box, letter);
     lbx__group_need_requeue(&need);
     status = lbx__storage_reserve(rules->storage, need.sizes, need.count,
                                   LBX__SHRINKS);

@@ -100,7 +100,7 @@ lbx__body_decode_fixed(lbx__bytes value, lbx__body *ret)
     ret->counted_bytes = lbx__get_le32(at + 40);
     ret->parcel.body_bytes = lbx__get_le32(at + 44);
     ret->parcel.attribute_count = lbx__get_le32(at + 48);
-    ret->aged = lbx__get_le32(at + LBX__BODY_FIXED - 4) > 0 && ret->gid == 0;
+    ret->aged = lbx__get_le32(at + LBX__BODY_FIXED - 4) > 0;
     return LBX_OK;
 }
 

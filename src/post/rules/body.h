@@ -33,11 +33,11 @@ typedef struct lbx__body {
     uint8_t id[16];
     int64_t sent_ns;        /* store time, for retention */
     int64_t sent_ms;        /* wall time */
-    uint64_t gid;           /* fifo; 0: none */
+    uint64_t gid;           /* of its group, or tenant (fair.c); 0: none */
     uint32_t counted_bytes; /* body and attributes */
     const char *source;     /* dead letters: the name of the box they left */
-    bool aged; /* older than its sequence says: a dead letter in a plain box;
-                  set by decoding only */
+    bool aged; /* it has a source: in a plain box, it is older than its sequence
+                  says; set by decoding only */
     lbx_parcel parcel; /* without token and delay */
 } lbx__body;
 

@@ -325,6 +325,8 @@ lbx__box_admin_purge(lbx__rules *rules, lbx_box_request *request)
         box->letters = box->leased = box->delayed = 0;
         box->bytes = box->sum = 0;
         box->fresh = box->next;
+        box->stated = 0;
+        box->tenants = 0;
         box->dirty = true;
     }
     return lbx__box_record_close_all(rules, status);

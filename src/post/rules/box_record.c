@@ -35,6 +35,8 @@ lbx__box_record_decode(lbx__bytes value, lbx__box_record *box)
     box->change = lbx__get_le64(at + 64);
     box->oldest = (int64_t)lbx__get_le64(at + 72);
     box->configured = lbx__get_le32(at + 80);
+    box->stated = lbx__get_le64(at + 84);
+    box->tenants = lbx__get_le32(at + 92);
     box->dirty = false;
     return LBX_OK;
 }
@@ -57,7 +59,9 @@ lbx__box_record_write(lbx__rules *rules, lbx__box_record *box)
     at = lbx__put_le64(at, box->sum);
     at = lbx__put_le64(at, box->change);
     at = lbx__put_le64(at, (uint64_t)box->oldest);
-    lbx__put_le32(at, box->configured);
+    at = lbx__put_le32(at, box->configured);
+    at = lbx__put_le64(at, box->stated);
+    lbx__put_le32(at, box->tenants);
     lbx__row_put(rules->storage, LBX__BOX_RECORDS, &key,
                  &(lbx__bytes){bytes, sizeof(bytes)}, 1);
     box->dirty = false;

@@ -20,8 +20,9 @@
  *           states.
  * BOXREC-2  `next` only grows, also over purge and restart: a sequence, a
  *           ticket or the number of a group is given once in the life of a box.
- * BOXREC-3  In a plain box, every letter that was never leased nor delayed has
- *           a sequence of at least `fresh`. No letter was sent before `oldest`.
+ * BOXREC-3  In a plain box, every letter that has no state has a sequence of at
+ *           least `fresh` and, unless that is 0, less than `stated`. No letter
+ *           was sent before `oldest`.
  *
  * Threads    one at a time, as the storage.
  */
@@ -58,6 +59,8 @@ typedef struct lbx__box_record {
     uint64_t change; /* grows with each write of the record */
     int64_t oldest;
     uint32_t configured; /* grows with each change of the options */
+    uint64_t stated;     /* plain: 0, or from here on each letter has a state */
+    uint32_t tenants;    /* plain: groups that have letters (fair.c) */
     bool dirty;
     const lbx__facts *facts;
 } lbx__box_record;

@@ -210,7 +210,9 @@ box_row_take_numbers(lbx__bytes *left, uint64_t ret[OPTION_NUMBERS])
     box_row_encode_numbers(&init, ret);
     for (size_t i = 1; i < count; i++)
         ret[i] = lbx__get_le64(at + 8 * i);
-    if (ret[15] & ~BOX_FLAGS_KNOWN)
+    if (ret[15] & ~BOX_FLAGS_KNOWN ||
+        (ret[15] >> 8 & 0xff) > LBX_DEDUPLICATION_GROUP ||
+        (ret[15] >> 16 & 0xff) > LBX_DEAD_LETTER_ALLOW_LISTED)
         return LBX_NEWER;
     left->data = at + 8 * count;
     left->size -= 8 * (size_t)count;

@@ -191,6 +191,47 @@ catalog_each(lbx__rules *rules, const lbx_list_request *request,
     }
 }
 
+/* The smallest key that is of a space after `space`: names follow a NUL. */
+static lbx__key
+catalog_after_space(const char *space)
+{
+    lbx__key key = lbx__key_name(space, "");
+
+    key.bytes[key.size - 1] = 1;
+    return key;
+}
+
+/* One seek a space, however many boxes it has. */
+static lbx_status
+catalog_each_space(lbx__rules *rules, const lbx_list_request *request)
+{
+    const char *prefix = request->prefix ? request->prefix : "";
+    lbx__key from = catalog_after_space(NULL);
+
+    if (prefix[0])
+        from = lbx__key_name(prefix, "");
+    if (request->after && strcmp(request->after, prefix) >= 0)
+        from = catalog_after_space(request->after);
+    for (;;) {
+        char space[LBX_BOX_SPACE_BYTES];
+        lbx__bytes at, value;
+        lbx_status status =
+            lbx__row_seek(rules->storage, LBX__NAMES, &from, 0, &at, &value);
+        size_t size;
+
+        if (status != LBX_OK)
+            return status == LBX_NOT_FOUND ? LBX_OK : status;
+        size = strnlen(at.data, at.size);
+        if (size == 0 || size == at.size || size >= sizeof(space))
+            return LBX_CORRUPT;
+        memcpy(space, at.data, size + 1);
+        if (strncmp(space, prefix, strlen(prefix)) != 0 ||
+            !request->each(request->context, space))
+            return LBX_OK;
+        from = catalog_after_space(space);
+    }
+}
+
 lbx_status
 lbx__catalog_list(lbx__rules *rules, const lbx_list_request *request)
 {
@@ -198,6 +239,9 @@ lbx__catalog_list(lbx__rules *rules, const lbx_list_request *request)
     lbx_status status = LBX_OK;
 
     lbx__rules_start(rules);
+    if (request->dead_letters.uid == LBX_LIST_SPACES)
+        return lbx__box_record_close_all(rules,
+                                         catalog_each_space(rules, request));
     if (request->dead_letters.uid != 0)
         status = lbx__box_record_open(rules, request->dead_letters, &dead);
     if (status == LBX_CLOSED)

@@ -76,6 +76,10 @@ lbx__dead_letter_move(lbx__rules *rules, lbx__box_record *from,
         status = lbx__group_hash(rules, body.parcel.group, hash);
         lbx__group_need_join(&need);
         lbx__group_need_requeue(&need);
+    } else if (body.parcel.group) {
+        status = lbx__group_hash(rules, body.parcel.group, hash);
+        lbx__fair_need_join(&need);
+        lbx__letter_record_need_remove(&need, from, letter);
     }
     lbx__buffer_reset(&rules->encoded);
     lbx__body_encode(&body.parcel, body.source, &rules->encoded);
@@ -104,6 +108,8 @@ lbx__dead_letter_move(lbx__rules *rules, lbx__box_record *from,
     to->next++;
     if (fifo)
         body.gid = lbx__group_join(rules, to, hash, state.ticket, rules->now);
+    else
+        body.gid = body.parcel.group ? lbx__fair_join(rules, to, hash) : 0;
     lbx__letter_record_insert(
         rules, to, state.ticket, &body,
         (lbx__bytes){rules->encoded.bytes, rules->encoded.size}, &state);

@@ -135,6 +135,20 @@ lbx__group_need_requeue(lbx__need *need)
     lbx__need_row(need, 24, 8);
 }
 
+bool
+lbx__group_find(lbx__rules *rules, const lbx__box_record *box,
+                const uint8_t hash[LBX__HASH_BYTES], uint64_t *ret_gid)
+{
+    const lbx__key key = lbx__key_hash(box->row_id, hash);
+    lbx__bytes value;
+
+    if (lbx__row_get(rules->storage, LBX__GROUPS, &key, &value) != LBX_OK ||
+        value.size != 8)
+        return false;
+    *ret_gid = lbx__get_le64(value.data);
+    return true;
+}
+
 uint64_t
 lbx__group_join(lbx__rules *rules, lbx__box_record *box,
                 const uint8_t hash[LBX__HASH_BYTES], uint64_t sequence,
@@ -142,14 +156,10 @@ lbx__group_join(lbx__rules *rules, lbx__box_record *box,
 {
     const lbx__key key = lbx__key_hash(box->row_id, hash);
     group_row row = {.due = due, .ticket = sequence};
-    lbx__bytes value;
     lbx__key line;
     uint64_t gid;
 
-    if (lbx__row_get(rules->storage, LBX__GROUPS, &key, &value) == LBX_OK &&
-        value.size == 8) {
-        gid = lbx__get_le64(value.data);
-    } else {
+    if (!lbx__group_find(rules, box, hash, &gid)) {
         gid = box->next++;
         memcpy(row.hash, hash, LBX__HASH_BYTES);
         lbx__row_put_number(rules->storage, LBX__GROUPS, &key, gid);

@@ -164,7 +164,7 @@ typedef struct lbx__sending {
     size_t encoded_bytes;
     uint8_t hashes[2][LBX__HASH_BYTES]; /* under which it is remembered */
     size_t hash_count;
-    uint8_t group_hash[LBX__HASH_BYTES]; /* fifo */
+    uint8_t group_hash[LBX__HASH_BYTES]; /* if the parcel has a group */
     int64_t delay_ns;
     bool seen; /* it was sent before: `sent` is filled in, nothing is to do */
 } lbx__sending;
@@ -259,6 +259,10 @@ lbx_status lbx__group_next_due(lbx__rules *rules, const lbx__box_record *box,
 lbx_status lbx__group_hash(lbx__rules *rules, const char *name,
                            uint8_t hash[LBX__HASH_BYTES]);
 
+/* The number of a group or tenant that has letters: false: there is none. */
+bool lbx__group_find(lbx__rules *rules, const lbx__box_record *box,
+                     const uint8_t hash[LBX__HASH_BYTES], uint64_t *ret_gid);
+
 /* What lbx__group_join() and lbx__group_requeue() need. */
 void lbx__group_need_join(lbx__need *need);
 void lbx__group_need_requeue(lbx__need *need);
@@ -285,6 +289,63 @@ void lbx__group_requeue(lbx__rules *rules, lbx__box_record *box,
                         const lbx__letter_record *letter,
                         lbx__group_position position, int64_t at);
 
+/* ---- fair.c ---- */
+
+enum {
+    LBX__FAIR_LINE_BYTES = 16 /* of a row in lines: sequence, due */
+};
+
+/* A key in group_due, after the row id. No ticket and no gid is 0. */
+typedef struct lbx__fair_position {
+    uint64_t due;
+    uint64_t ticket;
+} lbx__fair_position;
+
+typedef struct lbx__tenant {
+    uint64_t gid;
+    uint8_t hash[LBX__HASH_BYTES];
+    lbx__fair_position queued; /* {0, 0}: no letter is ready */
+    uint64_t letters;
+    uint64_t leased;
+    int64_t until; /* when its noise ends at the latest; 0: quiet */
+} lbx__tenant;
+
+/* The row of a tenant in gids: OK; CORRUPT. */
+lbx_status lbx__fair_decode(uint64_t gid, lbx__bytes value, lbx__tenant *ret);
+
+/* The position of the second row of a noisy tenant; {0, 0}: it has none. */
+lbx__fair_position lbx__fair_noise_end(const lbx__tenant *tenant);
+
+/* The next letter of a tenant, if it comes before `single`, the next letter
+ * without one, which may be NULL: OK; NOT_FOUND; NO_MEMORY; NO_SPACE; CORRUPT;
+ * IO. After a sweep. */
+lbx_status lbx__fair_next(lbx__rules *rules, lbx__box_record *box,
+                          const lbx__letter_record *single,
+                          lbx__letter_record *ret);
+
+/* After a letter was taken from a box, by a receive or a move: its tenant is
+ * quiet again when no letter of it is ready (FAIR-4). */
+void lbx__fair_taken(lbx__rules *rules, lbx__box_record *box,
+                     const lbx__letter_record *letter);
+
+/* The number of a tenant, which is made if it had no letters. */
+uint64_t lbx__fair_join(lbx__rules *rules, lbx__box_record *box,
+                        const uint8_t hash[LBX__HASH_BYTES]);
+
+/* Adds a ready letter to the line of its tenant, or removes it. */
+void lbx__fair_line(lbx__rules *rules, const lbx__box_record *box, uint64_t gid,
+                    uint64_t sequence, const lbx__state *state, bool in);
+
+/* Adds to the counts of a tenant, after its line has changed; queues it again;
+ * removes one that has no letters. */
+void lbx__fair_count(lbx__rules *rules, lbx__box_record *box, uint64_t gid,
+                     int letters, int leased);
+
+/* What the change of a letter of a tenant needs beside its own rows, and an
+ * insert with lbx__fair_join(). */
+void lbx__fair_need(lbx__need *need);
+void lbx__fair_need_join(lbx__need *need);
+
 /* ---- attempt.c ---- */
 
 /* A receive with the id of an attempt: returns the letters of the first receive
@@ -301,7 +362,7 @@ lbx_status lbx__catalog_find(lbx__rules *rules, const lbx_box_request *request,
 lbx_status lbx__catalog_fill(lbx__rules *rules, lbx__box_record *box,
                              lbx_box_request *request);
 
-/* ---- move.c ---- */
+/* ---- move.c, move_task.c ---- */
 
 /* Moves at most `*budget` letters of the running tasks. */
 lbx_status lbx__move_step(lbx__rules *rules, uint32_t *budget,

@@ -56,6 +56,7 @@ letter_complete(lbx__rules *rules, const lbx__box_record *box,
 
     if (status != LBX_OK)
         return letter_complete_damaged(rules, box, letter);
+    letter->body.aged &= !box->facts->options.fifo;
     letter->body_sum = lbx__row_sum(letter->value);
     status =
         lbx__letter_record_state(rules, box, letter->sequence, &letter->state);
@@ -125,10 +126,11 @@ lbx__letter_record_copy(lbx__rules *rules, lbx__letter_record *letter)
 
 /* ---- Writing ---- */
 
-/* Adds a letter to its index and its count, or removes it (LETREC-1). */
+/* Adds a letter to its index and its count, or removes it (LETREC-1). `gid` is
+ * that of its body. */
 static void
 letter_count(lbx__rules *rules, lbx__box_record *box, uint64_t sequence,
-             const lbx__state *state, bool in)
+             uint64_t gid, const lbx__state *state, bool in)
 {
     const lbx__key key =
         lbx__key_3(box->row_id, (uint64_t)state->due, state->ticket);
@@ -142,7 +144,9 @@ letter_count(lbx__rules *rules, lbx__box_record *box, uint64_t sequence,
         box->delayed += one;
     if (!state->stored || (table == LBX__READY && box->facts->options.fifo))
         return;
-    if (in)
+    if (table == LBX__READY && gid != 0)
+        lbx__fair_line(rules, box, gid, sequence, state, in);
+    else if (in)
         lbx__row_put_number(rules->storage, table, &key, sequence);
     else
         lbx__row_drop(rules->storage, table, &key);
@@ -163,11 +167,28 @@ letter_put_state(lbx__rules *rules, lbx__box_record *box, uint64_t sequence,
 }
 
 void
-lbx__letter_record_need_change(lbx__need *need, const lbx__state *state)
+lbx__letter_record_need_change(lbx__need *need, const lbx__box_record *box,
+                               const lbx__letter_record *letter)
 {
-    if (!state->stored)
+    if (!letter->state.stored)
         lbx__need_row(need, 16, LBX__STATE_BYTES);
     lbx__need_row(need, 24, 8);
+    lbx__letter_record_need_remove(need, box, letter);
+}
+
+void
+lbx__letter_record_need_remove(lbx__need *need, const lbx__box_record *box,
+                               const lbx__letter_record *letter)
+{
+    if (lbx__letter_record_has_tenant(box, letter))
+        lbx__fair_need(need);
+}
+
+/* What a change of `leased` from one state to the other is. */
+static int
+letter_leased(const lbx__state *state)
+{
+    return state->kind == LBX__IS_LEASED;
 }
 
 void
@@ -177,11 +198,15 @@ lbx__letter_record_change(lbx__rules *rules, lbx__box_record *box,
     const lbx__key key = lbx__key_2(box->row_id, letter->sequence);
     lbx__state state = *to;
 
-    letter_count(rules, box, letter->sequence, &letter->state, false);
+    letter_count(rules, box, letter->sequence, letter->body.gid, &letter->state,
+                 false);
     if (letter->state.stored)
         box->sum -= lbx__row_hash(LBX__STATES, &key, letter->state.sum);
     letter_put_state(rules, box, letter->sequence, &state);
-    letter_count(rules, box, letter->sequence, &state, true);
+    letter_count(rules, box, letter->sequence, letter->body.gid, &state, true);
+    if (lbx__letter_record_has_tenant(box, letter))
+        lbx__fair_count(rules, box, letter->body.gid, 0,
+                        letter_leased(&state) - letter_leased(&letter->state));
     letter->state = state;
     box->dirty = true;
 }
@@ -194,7 +219,11 @@ lbx__letter_record_remove(lbx__rules *rules, lbx__box_record *box,
     const lbx__key age = lbx__key_3(box->row_id, (uint64_t)letter->body.sent_ns,
                                     letter->sequence);
 
-    letter_count(rules, box, letter->sequence, &letter->state, false);
+    letter_count(rules, box, letter->sequence, letter->body.gid, &letter->state,
+                 false);
+    if (lbx__letter_record_has_tenant(box, letter))
+        lbx__fair_count(rules, box, letter->body.gid, -1,
+                        -letter_leased(&letter->state));
     if (letter->state.stored) {
         box->sum -= lbx__row_hash(LBX__STATES, &key, letter->state.sum);
         lbx__row_drop(rules->storage, LBX__STATES, &key);
@@ -245,13 +274,15 @@ lbx__letter_record_insert(lbx__rules *rules, lbx__box_record *box,
     if (box->letters == 0 || body->sent_ns < box->oldest)
         box->oldest = body->sent_ns; // BOXREC-3
     box->letters++;
-    if (body->source && body->gid == 0)
+    if (body->source && !box->facts->options.fifo)
         lbx__row_put_empty(rules->storage, LBX__AGE, &age);
     if (state) {
         lbx__state copy = *state;
 
         letter_put_state(rules, box, sequence, &copy);
-        letter_count(rules, box, sequence, &copy, true);
+        letter_count(rules, box, sequence, body->gid, &copy, true);
+        if (body->gid != 0 && !box->facts->options.fifo)
+            lbx__fair_count(rules, box, body->gid, 1, letter_leased(&copy));
     }
     box->dirty = true;
 }

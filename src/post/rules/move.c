@@ -2,13 +2,14 @@
 /*
  * Moves: tasks that move letters from one box to another, a few at a time.
  *
- * A task is a row {from, number}; the last ten of a box are kept. Any process
+ * A task is a row (move_task.h); the last ten of a box are kept. Any process
  * that has the store open advances it: a step is part of a batch, and batches
  * of all processes are serialized, so that a task needs no owner. Its rate is
  * measured in store time since it started.
  *
  * A task takes the letters that are ready, in the order of receives, and ends
- * when none is. A moved letter gets a new id and starts with no deliveries;
+ * when none is; also between two letters of its rate, so that it does not wait
+ * for nothing. A moved letter gets a new id and starts with no deliveries;
  * except for its content it is a new letter of the other box.
  *
  * MOVE-1  A letter is in exactly one box at every commit.
@@ -16,96 +17,15 @@
  *
  * Threads    one at a time, as the storage.
  */
-#include "post/rules/internal.h"
-
-#include <string.h>
-
-enum {
-    TASK_BYTES = 64,
-    TASKS_MAX = 10
-};
-
-struct move_task {
-    uint64_t from, number;
-    uint64_t to; /* 0: where each came from */
-    int64_t rate;
-    int64_t started_ns, started_ms;
-    uint64_t moved;
-    lbx_move_phase phase;
-    lbx_status reason;
-};
-
-static void
-move_write_task(lbx__rules *rules, const struct move_task *task)
-{
-    const lbx__key key = lbx__key_2(task->from, task->number);
-    uint8_t bytes[TASK_BYTES] = {0};
-    uint8_t *at = bytes;
-
-    at = lbx__put_le64(at, task->to);
-    at = lbx__put_le64(at, (uint64_t)task->rate);
-    at = lbx__put_le64(at, (uint64_t)task->started_ns);
-    at = lbx__put_le64(at, (uint64_t)task->started_ms);
-    at = lbx__put_le64(at, task->moved);
-    at = lbx__put_le32(at, (uint32_t)task->phase);
-    lbx__put_le32(at, (uint32_t)task->reason);
-    lbx__row_put(rules->storage, LBX__TASKS, &key,
-                 &(lbx__bytes){bytes, sizeof(bytes)}, 1);
-}
-
-/* The first task at `from` or after it; of one box if `prefix` is 8. */
-static lbx_status
-move_seek_task(lbx__rules *rules, const lbx__key *from, size_t prefix,
-               struct move_task *ret)
-{
-    lbx__bytes at, value;
-    const uint8_t *bytes;
-    lbx_status status =
-        lbx__row_seek(rules->storage, LBX__TASKS, from, prefix, &at, &value);
-
-    if (status != LBX_OK || value.size != TASK_BYTES)
-        return status == LBX_OK ? LBX_CORRUPT : status;
-    bytes = value.data;
-    *ret = (struct move_task){
-        .from = lbx__key_number(at, 0),
-        .number = lbx__key_number(at, 1),
-        .to = lbx__get_le64(bytes),
-        .rate = (int64_t)lbx__get_le64(bytes + 8),
-        .started_ns = (int64_t)lbx__get_le64(bytes + 16),
-        .started_ms = (int64_t)lbx__get_le64(bytes + 24),
-        .moved = lbx__get_le64(bytes + 32),
-        .phase = (lbx_move_phase)lbx__get_le32(bytes + 40),
-        .reason = (lbx_status)(int32_t)lbx__get_le32(bytes + 44),
-    };
-    return LBX_OK;
-}
-
-/* The tasks of a box, the oldest first. */
-static lbx_status
-move_read_tasks(lbx__rules *rules, uint64_t from,
-                struct move_task ret[TASKS_MAX], size_t *ret_count)
-{
-    uint64_t number = 0;
-    lbx_status status = LBX_OK;
-
-    for (*ret_count = 0; *ret_count < TASKS_MAX; ++*ret_count) {
-        const lbx__key key = lbx__key_2(from, number);
-
-        status = move_seek_task(rules, &key, 8, &ret[*ret_count]);
-        if (status != LBX_OK)
-            break;
-        number = ret[*ret_count].number + 1;
-    }
-    return status == LBX_NOT_FOUND ? LBX_OK : status;
-}
+#include "post/rules/move_task.h"
 
 void
 lbx__move_forget(lbx__rules *rules, uint64_t uid)
 {
     lbx__key from = lbx__key_2(uid, 0);
-    struct move_task task;
+    lbx__move_task task;
 
-    while (move_seek_task(rules, &from, 8, &task) == LBX_OK) {
+    while (lbx__move_task_seek(rules, &from, 8, &task) == LBX_OK) {
         const lbx__key key = lbx__key_2(task.from, task.number);
 
         lbx__row_drop(rules->storage, LBX__TASKS, &key);
@@ -131,7 +51,7 @@ move_next_letter(lbx__rules *rules, lbx__box_record *box,
 /* The box a letter is moved to: OK; NOT_FOUND; INVALID: the same box, or one
  * that is fifo when the other is not. */
 static lbx_status
-move_find_target(lbx__rules *rules, const struct move_task *task,
+move_find_target(lbx__rules *rules, const lbx__move_task *task,
                  const lbx__box_record *from, const lbx__letter_record *letter,
                  lbx__box_record **ret)
 {
@@ -167,6 +87,7 @@ move_letter(lbx__rules *rules, lbx__box_record *from,
 
     if (fifo)
         lbx__group_need_requeue(&need);
+    lbx__letter_record_need_remove(&need, from, letter);
     status =
         lbx__send_prepare_moved(rules, &sending, &letter->body.parcel, &need);
     if (status == LBX_OK)
@@ -179,12 +100,14 @@ move_letter(lbx__rules *rules, lbx__box_record *from,
     lbx__letter_record_remove(rules, from, letter);
     if (fifo)
         lbx__group_requeue(rules, from, letter, LBX__GROUP_LAST, 0);
+    else
+        lbx__fair_taken(rules, from, letter);
     lbx__send_write(rules, &sending);
     return LBX_OK;
 }
 
 static lbx_status
-move_fail(struct move_task *task, lbx_status reason)
+move_fail(lbx__move_task *task, lbx_status reason)
 {
     task->phase = LBX_MOVE_PHASE_FAILED;
     task->reason = reason;
@@ -194,7 +117,7 @@ move_fail(struct move_task *task, lbx_status reason)
 /* Moves one letter. OK: moved, or the task has failed, which is its phase then;
  * NOT_FOUND: no letter is left. */
 static lbx_status
-move_one(lbx__rules *rules, struct move_task *task)
+move_one(lbx__rules *rules, lbx__move_task *task)
 {
     lbx__box_record *from, *to;
     lbx__letter_record letter;
@@ -222,7 +145,7 @@ move_one(lbx__rules *rules, struct move_task *task)
 
 /* When the rate allows the next letter. */
 static int64_t
-move_next_due(const struct move_task *task)
+move_next_due(const lbx__move_task *task)
 {
     const uint64_t seconds =
         task->rate > 0 ? task->moved / (uint64_t)task->rate : 0;
@@ -238,28 +161,46 @@ move_next_due(const struct move_task *task)
     return due;
 }
 
+/* OK: there is a letter to move; NOT_FOUND: none. */
 static lbx_status
-move_run(lbx__rules *rules, struct move_task *task, uint32_t *budget,
+move_look_ahead(lbx__rules *rules, const lbx__move_task *task)
+{
+    lbx__box_record *from;
+    lbx__letter_record letter;
+    lbx_status status =
+        lbx__box_record_open(rules, (lbx_box){task->from}, &from);
+
+    if (status == LBX_OK)
+        status = move_next_letter(rules, from, &letter);
+    // What is damaged is the matter of the next step.
+    return status == LBX_NOT_FOUND ? status : LBX_OK;
+}
+
+static lbx_status
+move_run(lbx__rules *rules, lbx__move_task *task, uint32_t *budget,
          int64_t *ret_due)
 {
     const uint64_t moved = task->moved;
     lbx_status status = LBX_OK;
 
     while (*budget > 0 && task->phase == LBX_MOVE_PHASE_RUNNING) {
-        if (move_next_due(task) > rules->now)
-            break;
-        status = move_one(rules, task);
+        const bool is_early = move_next_due(task) > rules->now;
+
+        if (is_early && task->moved == moved)
+            break; // nothing has changed: it was looked at before
+        status =
+            is_early ? move_look_ahead(rules, task) : move_one(rules, task);
         (void)lbx__box_record_close_all(rules,
                                         LBX_OK); // there may be many sources
         if (status == LBX_NOT_FOUND)
             task->phase = LBX_MOVE_PHASE_COMPLETED;
-        else if (status != LBX_OK)
+        else if (is_early || status != LBX_OK)
             break;
         (*budget)--;
     }
     // Only a change: every write notifies the other processes.
     if (task->moved != moved || task->phase != LBX_MOVE_PHASE_RUNNING)
-        move_write_task(rules, task);
+        lbx__move_task_write(rules, task);
     if (task->phase == LBX_MOVE_PHASE_RUNNING && move_next_due(task) < *ret_due)
         *ret_due = move_next_due(task);
     return status == LBX_NOT_FOUND ? LBX_OK : status;
@@ -270,9 +211,9 @@ lbx__move_step(lbx__rules *rules, uint32_t *budget, int64_t *ret_due)
 {
     lbx__key from = lbx__key_2(0, 0);
     lbx_status status;
-    struct move_task task;
+    lbx__move_task task;
 
-    while ((status = move_seek_task(rules, &from, 0, &task)) == LBX_OK) {
+    while ((status = lbx__move_task_seek(rules, &from, 0, &task)) == LBX_OK) {
         from = lbx__key_2(task.from, task.number + 1);
         if (task.phase == LBX_MOVE_PHASE_RUNNING)
             status = move_run(rules, &task, budget, ret_due);
@@ -285,7 +226,7 @@ lbx__move_step(lbx__rules *rules, uint32_t *budget, int64_t *ret_due)
 /* ---- The rule ---- */
 
 static void
-move_report(const lbx__box_record *box, const struct move_task *task,
+move_report(const lbx__box_record *box, const lbx__move_task *task,
             lbx_move_progress *ret)
 {
     if (!ret)
@@ -302,10 +243,11 @@ move_report(const lbx__box_record *box, const struct move_task *task,
 }
 
 /* Checks that the first letter of a move has a target. A task that would fail
- * at once is better refused: few callers read its state later. */
+ * at once is better refused: few callers read its state later. Those that do
+ * start it unchecked. */
 static lbx_status
 move_check_first(lbx__rules *rules, lbx__box_record *box,
-                 const struct move_task *task)
+                 const lbx__move_task *task)
 {
     lbx__box_record *to;
     lbx__letter_record letter;
@@ -320,14 +262,13 @@ move_check_first(lbx__rules *rules, lbx__box_record *box,
 }
 
 static lbx_status
-move_start(lbx__rules *rules, lbx__box_record *box,
-           const struct move_task *tasks, size_t count,
-           lbx_move_request *request)
+move_start(lbx__rules *rules, lbx__box_record *box, const lbx__move_task *tasks,
+           size_t count, lbx_move_request *request)
 {
     lbx__need need = {.count = 0};
     lbx__box_record *to = NULL;
     lbx_status status = LBX_OK;
-    struct move_task task = {
+    lbx__move_task task = {
         .from = box->uid,
         .to = request->to.uid,
         .rate = request->letters_per_second,
@@ -346,9 +287,9 @@ move_start(lbx__rules *rules, lbx__box_record *box,
     if (status == LBX_OK && to &&
         (to == box || to->facts->options.fifo != box->facts->options.fifo))
         status = LBX_INVALID;
-    if (status == LBX_OK && !to)
+    if (status == LBX_OK && !to && request->action == LBX_MOVE_ACTION_START)
         status = move_check_first(rules, box, &task);
-    lbx__need_row(&need, 16, TASK_BYTES);
+    lbx__need_row(&need, 16, LBX__MOVE_TASK_BYTES);
     if (status == LBX_OK)
         status = lbx__storage_reserve(rules->storage, need.sizes, need.count,
                                       LBX__SHRINKS);
@@ -356,24 +297,24 @@ move_start(lbx__rules *rules, lbx__box_record *box,
         status = lbx__rules_number(rules, &task.number);
     if (status != LBX_OK)
         return status;
-    if (count == TASKS_MAX) {
+    if (count == LBX__MOVE_TASKS_MAX) {
         const lbx__key oldest = lbx__key_2(box->uid, tasks[0].number);
 
         lbx__row_drop(rules->storage, LBX__TASKS, &oldest);
     }
-    move_write_task(rules, &task);
+    lbx__move_task_write(rules, &task);
     move_report(box, &task, request->ret);
     return LBX_OK;
 }
 
 static lbx_status
 move_cancel(lbx__rules *rules, const lbx__box_record *box,
-            struct move_task *tasks, size_t count, lbx_move_request *request)
+            lbx__move_task *tasks, size_t count, lbx_move_request *request)
 {
     if (count == 0 || tasks[count - 1].phase != LBX_MOVE_PHASE_RUNNING)
         return LBX_NOT_FOUND;
     tasks[count - 1].phase = LBX_MOVE_PHASE_CANCELLED;
-    move_write_task(rules, &tasks[count - 1]);
+    lbx__move_task_write(rules, &tasks[count - 1]);
     move_report(box, &tasks[count - 1], request->ret);
     return LBX_OK;
 }
@@ -381,7 +322,7 @@ move_cancel(lbx__rules *rules, const lbx__box_record *box,
 lbx_status
 lbx__move_apply(lbx__rules *rules, lbx_move_request *request)
 {
-    struct move_task tasks[TASKS_MAX];
+    lbx__move_task tasks[LBX__MOVE_TASKS_MAX];
     size_t count;
     lbx__box_record *box;
     lbx_status status;
@@ -393,11 +334,12 @@ lbx__move_apply(lbx__rules *rules, lbx_move_request *request)
     if (status == LBX_OK)
         status = lbx__sweep_age(rules, box);
     if (status == LBX_OK)
-        status = move_read_tasks(rules, box->uid, tasks, &count);
+        status = lbx__move_task_read_all(rules, box->uid, tasks, &count);
     if (status != LBX_OK)
         return lbx__box_record_close_all(rules, status);
     switch (request->action) {
     case LBX_MOVE_ACTION_START:
+    case LBX_MOVE_ACTION_START_UNCHECKED:
         status = move_start(rules, box, tasks, count, request);
         break;
     case LBX_MOVE_ACTION_CANCEL:

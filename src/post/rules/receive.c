@@ -3,9 +3,10 @@
  * Receive: claims, leases and delivers letters; peek, and when the next letter
  * will be due.
  *
- * In a plain box two queues are merged by (due, ticket): letters that were
- * never leased, which are found by their sequence from `fresh` on, and letters
- * that came back, which have rows in ready.
+ * In a plain box three queues are merged by (due, ticket): letters that were
+ * never leased, which are found by their sequence from `fresh` on; letters that
+ * came back, which have rows in ready; and tenants, of whose letters fair.c
+ * finds the next.
  *
  * RECV-1  Claim and lease are one step. The letter is delivered between
  *         deciding and writing, so that one that cannot be delivered stays as
@@ -51,6 +52,7 @@ lbx__receive_deliver(lbx__rules *rules, const lbx__box_record *box,
         .sent_ms = letter->body.sent_ms,
         .first_received_ms = state->first_ms,
         .dead_letter_source = letter->body.source,
+        .state = lbx__letter_record_shown(state, rules->now),
     };
     lbx__uuid_format(letter->body.id, delivery.id.text);
     return sink->deliver(sink->context, &delivery);
@@ -86,7 +88,7 @@ lbx__receive_claim(lbx__rules *rules, lbx__claim *claim,
         return lbx__dead_letter_move(rules, box, letter, dead);
     if (box->leased >= (uint64_t)options->limits.max_leased)
         return LBX_FULL;
-    lbx__letter_record_need_change(&need, &letter->state);
+    lbx__letter_record_need_change(&need, box, letter);
     if (options->fifo)
         lbx__group_need_requeue(&need);
     status = lbx__storage_reserve(rules->storage, need.sizes, need.count,
@@ -115,7 +117,7 @@ lbx__receive_claim(lbx__rules *rules, lbx__claim *claim,
 }
 
 /*
- * The first intact letter that was never leased nor delayed (RECV-3). A damaged
+ * The first intact letter that has no state (RECV-3). A damaged
  * one holds `fresh`, which is stored; how far this process has searched after
  * it is in `passed`.
  */
@@ -135,6 +137,10 @@ receive_next_fresh(lbx__rules *rules, lbx__box_record *box,
         status = lbx__letter_record_seek(rules, box, from, ret);
         if (status != LBX_OK && !(status == LBX_CORRUPT && ret->damaged))
             break;
+        if (box->stated != 0 && ret->sequence >= box->stated) {
+            status = LBX_NOT_FOUND; // BOXREC-3
+            break;
+        }
         if (!ret->state.stored &&
             (status == LBX_OK || !lbx__letter_record_skip(status, ret, &skips)))
             break;
@@ -151,6 +157,8 @@ receive_next_fresh(lbx__rules *rules, lbx__box_record *box,
         *passed = (lbx__passed){box->row_id, first, from};
     else if (status == LBX_OK || status == LBX_NOT_FOUND)
         box->fresh = from;
+    if (!held && status == LBX_NOT_FOUND)
+        box->stated = 0;
     rules->damaged |= held;
     return status;
 }
@@ -195,9 +203,10 @@ receive_is_before(const lbx__letter_record *fresh, lbx__bytes at)
            (sent == due && fresh->sequence < lbx__key_number(at, 2));
 }
 
-lbx_status
-lbx__receive_next(lbx__rules *rules, lbx__box_record *box,
-                  lbx__letter_record *ret)
+/* The next of the letters without a tenant: OK; NOT_FOUND; CORRUPT; IO. */
+static lbx_status
+receive_next_single(lbx__rules *rules, lbx__box_record *box,
+                    lbx__letter_record *ret)
 {
     lbx__key from = lbx__key_3(box->row_id, 0, 0);
     lbx__bytes at, value;
@@ -207,10 +216,8 @@ lbx__receive_next(lbx__rules *rules, lbx__box_record *box,
         lbx_status fresh, status = lbx__row_seek(rules->storage, LBX__READY,
                                                  &from, 8, &at, &value);
 
-        if (status == LBX_NOT_FOUND) {
-            fresh = receive_next_fresh(rules, box, ret);
-            return fresh == LBX_NOT_FOUND ? receive_none_ready(box) : fresh;
-        }
+        if (status == LBX_NOT_FOUND)
+            return receive_next_fresh(rules, box, ret);
         ret->damaged = lbx__row_damaged(status, value);
         if (status == LBX_OK) {
             fresh = receive_next_fresh(rules, box, ret);
@@ -225,6 +232,24 @@ lbx__receive_next(lbx__rules *rules, lbx__box_record *box,
         from = lbx__key_3(box->row_id, lbx__key_number(at, 1),
                           lbx__key_number(at, 2) + 1);
     }
+}
+
+lbx_status
+lbx__receive_next(lbx__rules *rules, lbx__box_record *box,
+                  lbx__letter_record *ret)
+{
+    lbx__letter_record letter;
+    lbx_status fair, status = receive_next_single(rules, box, ret);
+
+    if (box->tenants > 0 && (status == LBX_OK || status == LBX_NOT_FOUND)) {
+        fair =
+            lbx__fair_next(rules, box, status == LBX_OK ? ret : NULL, &letter);
+        if (fair == LBX_OK)
+            *ret = letter;
+        if (fair != LBX_NOT_FOUND)
+            return fair;
+    }
+    return status == LBX_NOT_FOUND ? receive_none_ready(box) : status;
 }
 
 static lbx_status
@@ -242,6 +267,8 @@ receive_plain(lbx__rules *rules, lbx__claim *claim)
             status = LBX_NOT_FOUND; // DEADLET-4, or leased by us for 0 ns
         if (status == LBX_OK)
             status = lbx__receive_claim(rules, claim, &letter);
+        if (status == LBX_OK)
+            lbx__fair_taken(rules, claim->box, &letter);
     }
     return status;
 }
@@ -364,7 +391,9 @@ lbx_status
 lbx__receive_peek(lbx__rules *rules, const lbx_peek_request *request,
                   const lbx__sink *sink)
 {
-    uint64_t from = request->from;
+    const uint64_t most =
+        request->max_bytes > 0 ? request->max_bytes : UINT64_MAX;
+    uint64_t from = request->from, bytes = 0;
     uint32_t shown = 0, skips = 0;
     lbx__letter_record letter;
     lbx__box_record *box;
@@ -374,7 +403,7 @@ lbx__receive_peek(lbx__rules *rules, const lbx_peek_request *request,
     status = lbx__box_record_open(rules, request->box, &box);
     if (status == LBX_OK)
         status = lbx__sweep_age(rules, box);
-    while (shown < request->max_letters && status == LBX_OK) {
+    while (shown < request->max_letters && bytes < most && status == LBX_OK) {
         bool damaged;
 
         status = lbx__letter_record_seek(rules, box, from, &letter);
@@ -382,7 +411,10 @@ lbx__receive_peek(lbx__rules *rules, const lbx_peek_request *request,
         if (status == LBX_OK)
             status = lbx__receive_deliver(rules, box, &letter, &letter.state,
                                           sink, false);
-        shown += status == LBX_OK;
+        if (status == LBX_OK) {
+            shown++;
+            bytes += letter.body.counted_bytes;
+        }
         if (damaged)
             status = LBX_OK;
         if (status == LBX_OK)

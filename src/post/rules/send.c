@@ -141,6 +141,17 @@ send_encode(lbx__rules *rules, lbx__sending *sending)
     return LBX_OK;
 }
 
+/* True when a letter may need a state although it is not delayed: it has a
+ * tenant, or it comes after one that has (BOXREC-3). Others that are written
+ * before it may be such. */
+static bool
+send_needs_state(const lbx__sending *sending, uint64_t pending)
+{
+    return !sending->box->facts->options.fifo &&
+           (sending->body.parcel.group || sending->box->stated != 0 ||
+            pending > 0);
+}
+
 /* Decides about a parcel that is not remembered, and adds what it needs. */
 static lbx_status
 send_decide(lbx__rules *rules, uint64_t pending, lbx__sending *sending,
@@ -154,7 +165,7 @@ send_decide(lbx__rules *rules, uint64_t pending, lbx__sending *sending,
         sending->box->letters + pending >= (uint64_t)options->capacity_letters)
         return LBX_FULL;
     status = send_encode(rules, sending);
-    if (status == LBX_OK && options->fifo)
+    if (status == LBX_OK && body->parcel.group)
         status =
             lbx__group_hash(rules, body->parcel.group, sending->group_hash);
     if (status != LBX_OK)
@@ -165,13 +176,16 @@ send_decide(lbx__rules *rules, uint64_t pending, lbx__sending *sending,
     body->sent_ms = lbx__rules_wall(rules);
     body->counted_bytes = (uint32_t)lbx__body_parcel_bytes(&body->parcel);
     lbx__letter_record_need_insert(need, body, sending->encoded_bytes,
-                                   sending->delay_ns > 0);
+                                   sending->delay_ns > 0 ||
+                                       send_needs_state(sending, pending));
     for (size_t i = 0; i < sending->hash_count; i++) {
         lbx__need_row(need, 24, LBX__SEEN_BYTES);
         lbx__need_row(need, 32, 0);
     }
     if (options->fifo)
         lbx__group_need_join(need);
+    else if (body->parcel.group)
+        lbx__fair_need_join(need);
     return LBX_OK;
 }
 
@@ -203,6 +217,19 @@ lbx__send_prepare_moved(lbx__rules *rules, lbx__sending *sending,
     return status == LBX_OK ? send_decide(rules, 0, sending, need) : status;
 }
 
+/* The number of the tenant of a letter in a plain box; 0: it has none. */
+static uint64_t
+send_join_tenant(lbx__rules *rules, lbx__sending *sending, uint64_t sequence)
+{
+    lbx__box_record *box = sending->box;
+
+    if (!sending->body.parcel.group)
+        return 0;
+    if (box->stated == 0)
+        box->stated = sequence; // BOXREC-3
+    return lbx__fair_join(rules, box, sending->group_hash);
+}
+
 void
 lbx__send_write(lbx__rules *rules, lbx__sending *sending)
 {
@@ -212,8 +239,8 @@ lbx__send_write(lbx__rules *rules, lbx__sending *sending)
     const uint64_t sequence = box->next;
     const lbx__bytes encoded = {rules->encoded.bytes + sending->encoded_at,
                                 sending->encoded_bytes};
-    const lbx__state delayed = {
-        .kind = LBX__IS_DELAYED,
+    const lbx__state state = {
+        .kind = sending->delay_ns > 0 ? LBX__IS_DELAYED : LBX__IS_READY,
         .due = due,
         .ticket = sequence,
         .claimed_due = due,
@@ -232,8 +259,11 @@ lbx__send_write(lbx__rules *rules, lbx__sending *sending)
     if (box->facts->options.fifo)
         sending->body.gid =
             lbx__group_join(rules, box, sending->group_hash, sequence, due);
-    lbx__letter_record_insert(rules, box, sequence, &sending->body, encoded,
-                              sending->delay_ns > 0 ? &delayed : NULL);
+    else
+        sending->body.gid = send_join_tenant(rules, sending, sequence);
+    lbx__letter_record_insert(
+        rules, box, sequence, &sending->body, encoded,
+        sending->delay_ns > 0 || send_needs_state(sending, 0) ? &state : NULL);
     for (size_t i = 0; i < sending->hash_count; i++)
         send_remember(rules, box, sending->hashes[i], sending->body.id,
                       sequence);

@@ -3,7 +3,9 @@
  * Settle: acknowledge, nack or extend a letter by its receipt; and undo of a
  * delivery. A lease is extended here, in settle_put_back().
  *
- * RSETTLE-1  Only the receipt of a letter's latest delivery changes anything.
+ * RSETTLE-1  Only the receipt of a letter's latest delivery changes anything;
+ *            with LBX_SETTLE_ANY_DELIVERY, in a box that is not strict, that of
+ *            any delivery does.
  * RSETTLE-2  Other receipts are told apart: INVALID when it is of another box,
  *            from
  *           before a purge, or was never made; GONE when the letter, or its
@@ -26,14 +28,16 @@
 
 static lbx_status
 settle_judge(const lbx__rules *rules, const lbx__box_record *box,
-             const lbx__receipt *receipt, const lbx__state *state)
+             const lbx__receipt *receipt, const lbx__state *state,
+             uint32_t flags)
 {
     if (receipt->era != rules->era)
         return receipt->era < rules->era ? LBX_EXPIRED : LBX_INVALID;
     if (receipt->epoch == 0 || receipt->epoch > state->epoch)
         return LBX_INVALID; // it was never made
-    if (receipt->epoch < state->epoch)
-        return LBX_EXPIRED;
+    if (receipt->epoch < state->epoch &&
+        (box->facts->options.strict || !(flags & LBX_SETTLE_ANY_DELIVERY)))
+        return LBX_EXPIRED; // RSETTLE-1
     if (box->facts->options.strict &&
         (state->kind != LBX__IS_LEASED || state->due <= rules->now))
         return LBX_EXPIRED;
@@ -62,8 +66,9 @@ settle_find(lbx__rules *rules, const lbx__box_record *box,
     status = lbx__letter_record_get(rules, box, receipt.sequence, ret);
     if (status == LBX_NOT_FOUND)
         return LBX_GONE;
-    return status == LBX_OK ? settle_judge(rules, box, &receipt, &ret->state)
-                            : status;
+    return status == LBX_OK
+               ? settle_judge(rules, box, &receipt, &ret->state, entry->flags)
+               : status;
 }
 
 /* ---- What is attached ---- */
@@ -196,8 +201,10 @@ settle_one_entry(lbx__rules *rules, lbx__box_record *box,
         status = settle_prepare_attached(rules, entry, &attached, &need);
     if (status != LBX_OK)
         return settle_refuse_attached(entry, status);
-    if (entry->action != LBX_SETTLE_ACKNOWLEDGE)
-        lbx__letter_record_need_change(&need, &letter.state);
+    if (entry->action == LBX_SETTLE_ACKNOWLEDGE)
+        lbx__letter_record_need_remove(&need, box, &letter);
+    else
+        lbx__letter_record_need_change(&need, box, &letter);
     if (box->facts->options.fifo)
         lbx__group_need_requeue(&need);
     status =
@@ -232,7 +239,7 @@ settle_undo_entry(lbx__rules *rules, lbx__box_record *box,
         status = settle_find(rules, box, entry, &letter);
     if (status != LBX_OK)
         return status;
-    lbx__letter_record_need_change(&need, &letter.state);
+    lbx__letter_record_need_change(&need, box, &letter);
     if (box->facts->options.fifo)
         lbx__group_need_requeue(&need);
     status = lbx__storage_reserve(rules->storage, need.sizes, need.count,

@@ -25,14 +25,17 @@ sweep_expire(lbx__rules *rules, lbx__box_record *box,
     lbx__need need = {.count = 0};
     lbx_status status;
 
-    if (box->facts->options.fifo) {
+    if (box->facts->options.fifo)
         lbx__group_need_requeue(&need);
+    lbx__letter_record_need_remove(&need, box, letter);
+    if (need.count > 0) {
         status = lbx__storage_reserve(rules->storage, need.sizes, need.count,
                                       LBX__SHRINKS);
         if (status != LBX_OK)
             return status;
-        lbx__group_leave(rules, box, letter);
     }
+    if (box->facts->options.fifo)
+        lbx__group_leave(rules, box, letter);
     lbx__letter_record_remove(rules, box, letter);
     if (box->facts->options.fifo)
         lbx__group_requeue(rules, box, letter, LBX__GROUP_EXPIRED, at);
@@ -161,7 +164,7 @@ sweep_make_ready(lbx__rules *rules, lbx__box_record *box,
         to.due = to.claimed_due;
         to.ticket = to.claimed_ticket;
     }
-    lbx__letter_record_need_change(&need, &letter->state);
+    lbx__letter_record_need_change(&need, box, letter);
     status = lbx__storage_reserve(rules->storage, need.sizes, need.count,
                                   LBX__SHRINKS);
     if (status == LBX_OK)
@@ -169,17 +172,27 @@ sweep_make_ready(lbx__rules *rules, lbx__box_record *box,
     return status;
 }
 
-/* The state of the letter of a row in waits. One that does not match its row is
- * damaged (LETREC-1). */
+/* The letter of a row in waits: its state, and its body only if it may be one
+ * of a tenant. One that does not match its row is damaged (LETREC-1). */
 static lbx_status
 sweep_get_waiting(lbx__rules *rules, const lbx__box_record *box, lbx__bytes at,
                   lbx__bytes value, lbx__letter_record *ret)
 {
+    const uint64_t sequence = value.size == 8 ? lbx__get_le64(value.data) : 0;
     lbx_status status;
 
-    ret->sequence = value.size == 8 ? lbx__get_le64(value.data) : 0;
-    status = lbx__letter_record_state(rules, box, ret->sequence, &ret->state);
-    ret->damaged = ret->state.damaged;
+    if (box->tenants > 0) {
+        status = lbx__letter_record_get(rules, box, sequence, ret);
+    } else {
+        ret->sequence = sequence;
+        ret->body.gid = 0;
+        status = lbx__letter_record_state(rules, box, sequence, &ret->state);
+        ret->damaged = ret->state.damaged;
+    }
+    if (status == LBX_NOT_FOUND) {
+        ret->damaged = true;
+        status = LBX_CORRUPT;
+    }
     if (status == LBX_OK &&
         (ret->state.kind == LBX__IS_READY ||
          (uint64_t)ret->state.due != lbx__key_number(at, 1) ||

@@ -38,7 +38,7 @@ lbx__file_poison(lbx__file *file)
 {
     if (!file->poisoned) {
         file->poisoned = true;
-        lbx__membership_poison(&file->membership); // MEMB-4
+        lbx__boot_words_poison(&file->membership); // MEMB-4
         lbx__file_log(file, "writing failed: nothing is written any more "
                             "until the store is opened again");
     }
@@ -49,7 +49,7 @@ bool
 lbx__file_is_poisoned(lbx__file *file)
 {
     if (!file->poisoned && (lbx__interval_flush_has_failed(&file->interval) ||
-                            lbx__membership_is_poisoned(&file->membership)))
+                            lbx__boot_words_are_poisoned(&file->membership)))
         (void)lbx__file_poison(file);
     return file->poisoned;
 }
@@ -133,7 +133,7 @@ file_begin(lbx__storage *storage)
         status = file_take_exclusive(file, was_idle);
     }
     if (status == LBX_OK && !lbx__file_has_exclusive_mode(file))
-        status = lbx__membership_lock_writer(membership);
+        status = lbx__writer_lock_take(membership);
     // With the writer lock: no process that made a lock.mdb of its own has
     // written before this one notices.
     if (status == LBX_OK && !lbx__file_has_exclusive_mode(file))
@@ -148,7 +148,7 @@ file_begin(lbx__storage *storage)
     if (status == LBX_OK)
         status = lbx__flush_free_pages(file);
     if (status != LBX_OK)
-        lbx__membership_unlock_writer(membership);
+        lbx__writer_lock_release(membership);
     return status;
 }
 
@@ -166,7 +166,7 @@ file_commit(lbx__storage *storage)
         file->written_ns = lbx_clock_now(NULL);
     else if (file->durable == file->ticket - 1)
         file->durable = file->ticket; // nothing was written
-    lbx__membership_unlock_writer(&file->membership);
+    lbx__writer_lock_release(&file->membership);
     return file->ticket;
 }
 
@@ -325,7 +325,7 @@ lbx__file_log(const lbx__file *file, const char *format, ...)
 uint32_t
 lbx__file_notified(lbx__storage *storage)
 {
-    return lbx__membership_notified(&file_of(storage)->membership);
+    return lbx__notification_count(&file_of(storage)->membership);
 }
 
 /* How long until an owner that writes nothing shares (MEMB-6); -1: it never
@@ -350,20 +350,20 @@ lbx__file_wait(lbx__storage *storage, uint32_t seen, int64_t wait_ns)
     const int64_t left = file_idle_left(file);
 
     if (left >= 0 && (wait_ns < 0 || wait_ns > left)) {
-        lbx__membership_wait(&file->membership, seen, left);
+        lbx__notification_wait(&file->membership, seen, left);
         // To share takes time: the caller decides anew how long to wait.
-        if (lbx__membership_notified(&file->membership) == seen &&
+        if (lbx__notification_count(&file->membership) == seen &&
             file_idle_left(file) == 0 && !lbx__file_is_poisoned(file))
             (void)file_share(file, true);
         return;
     }
-    lbx__membership_wait(&file->membership, seen, wait_ns);
+    lbx__notification_wait(&file->membership, seen, wait_ns);
 }
 
 void
 lbx__file_notify(lbx__storage *storage)
 {
-    lbx__membership_notify(&file_of(storage)->membership);
+    lbx__notification_raise(&file_of(storage)->membership);
 }
 
 /* Whether a process asks to join, which begin would let in. */

@@ -141,7 +141,7 @@ lbx__flush_checkpoint(lbx__file *file, bool idle)
     }
     file->header = header;
     lbx__journal_start(&file->journal, header.generation); // JRNL-4
-    lbx__membership_note_commit(&file->membership, last);
+    lbx__boot_words_note_commit(&file->membership, last);
     file->durable = file->ticket;
     return LBX_OK;
 }
@@ -160,7 +160,7 @@ flush_empty_commit(lbx__file *file)
     if (status == LBX_OK)
         status = lbx__engine_commit(&file->engine, &last);
     if (status == LBX_OK)
-        lbx__membership_note_commit(&file->membership, last);
+        lbx__boot_words_note_commit(&file->membership, last);
     return status;
 }
 
@@ -226,8 +226,8 @@ lbx__flush_shared_batch(lbx__file *file)
     }
     if (changed) {
         file->written_ns = lbx_clock_now(NULL);
-        lbx__membership_note_commit(&file->membership, last);
-        lbx__membership_notify_others(&file->membership); // MEMB-3
+        lbx__boot_words_note_commit(&file->membership, last);
+        lbx__notification_raise_others(&file->membership); // MEMB-3
     }
     file->durable = file->ticket;
 }
@@ -271,7 +271,7 @@ flush_journal(lbx__file *file, lbx_durability level)
         status = lbx__interval_flush_written(&file->interval);
     if (status != LBX_OK)
         return lbx__file_poison(file);
-    lbx__membership_note_record(&file->membership, journal->generation,
+    lbx__boot_words_note_record(&file->membership, journal->generation,
                                 journal->number);
     file->durable = file->ticket; // FLUSH-1
     return LBX_OK;

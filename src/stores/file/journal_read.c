@@ -8,7 +8,9 @@
  *
  * Senders of letters choose bytes in the file, though not so that they pass for
  * a record. Behind a torn end, bytes that only look like a record's are read up
- * to a few times the size of the file, and then no more.
+ * to a few times the size of the file, and then no more: `wasted` counts them.
+ * What is inside a good record is not searched, and a search begins with small
+ * steps, since the next good record is mostly near.
  *
  * Threads    one at a time.
  */
@@ -35,6 +37,7 @@ struct record_head {
 struct record_buffer {
     uint8_t *bytes;
     size_t size;
+    uint64_t wasted; /* bytes read of records that did not check */
 };
 
 static bool
@@ -63,7 +66,8 @@ record_buffer_grow(const lbx__journal *journal, struct record_buffer *buffer,
     if (!bytes)
         return false;
     lbx__free(journal->allocator, buffer->bytes, buffer->size);
-    *buffer = (struct record_buffer){bytes, size};
+    buffer->bytes = bytes;
+    buffer->size = size;
     return true;
 }
 
@@ -134,6 +138,24 @@ record_may_follow(const lbx__journal *journal, uint64_t at,
            ret->number > before->number;
 }
 
+/* The record at an offset, if it may follow `before`: OK; CORRUPT: it does not,
+ * or too much was wasted; NO_MEMORY; IO. */
+static lbx_status
+record_try(const lbx__journal *journal, const struct record_head *before,
+           uint64_t at, struct record_buffer *buffer, struct record_head *ret)
+{
+    const uint64_t limit = 4 * journal->bytes;
+    lbx_status status;
+
+    if (!record_may_follow(journal, at, before, ret) ||
+        ret->size > limit - buffer->wasted)
+        return LBX_CORRUPT;
+    status = record_read(journal, at, buffer, ret);
+    if (status == LBX_CORRUPT)
+        buffer->wasted += ret->size;
+    return status;
+}
+
 /* The first record at `from` or behind it that checks, is of the generation of
  * `before` and has a greater number: OK; NOT_FOUND; NO_MEMORY; IO. */
 static lbx_status
@@ -142,34 +164,37 @@ record_find_next(const lbx__journal *journal, const struct record_head *before,
                  struct record_head *ret, uint64_t *ret_at)
 {
     enum {
-        STEP = 1 << 16
+        STEP_FIRST = 1 << 9,
+        STEP_MAX = 1 << 16
     };
-    uint64_t allowed = 4 * journal->bytes; // to be read in vain
-    uint8_t *bytes = lbx__alloc(journal->allocator, STEP, 8);
-    lbx_status status = bytes ? LBX_NOT_FOUND : LBX_NO_MEMORY;
+    lbx_status status = record_try(journal, before, from, buffer, ret);
+    size_t step = STEP_FIRST, size;
+    uint8_t *bytes;
 
-    for (uint64_t at = from; status == LBX_NOT_FOUND && at < journal->bytes;
-         at += STEP) {
+    *ret_at = from;
+    if (status != LBX_CORRUPT)
+        return status;
+    bytes = lbx__alloc(journal->allocator, STEP_MAX, 8);
+    if (!bytes)
+        return LBX_NO_MEMORY;
+    for (uint64_t at = from + 8; status == LBX_CORRUPT && at < journal->bytes;
+         at += size, step = step < STEP_MAX ? 2 * step : step) {
         const uint64_t left = journal->bytes - at;
-        const size_t size = left < STEP ? (size_t)left : STEP;
+        lbx_status found;
 
-        status = lbx__io_read_all(journal->io, journal->fd, bytes, size, at);
-        if (status == LBX_OK)
-            status = LBX_NOT_FOUND;
-        for (size_t i = 0; status == LBX_NOT_FOUND && i + 8 <= size; i += 8) {
-            if (memcmp(bytes + i, "LBX", 3) != 0 ||
-                !record_may_follow(journal, at + i, before, ret) ||
-                ret->size > allowed)
+        size = left < step ? (size_t)left : step;
+        found = lbx__io_read_all(journal->io, journal->fd, bytes, size, at);
+        if (found != LBX_OK)
+            status = found;
+        for (size_t i = 0; status == LBX_CORRUPT && i + 8 <= size; i += 8) {
+            if (memcmp(bytes + i, "LBX", 3) != 0)
                 continue;
-            allowed -= ret->size;
-            status = record_read(journal, at + i, buffer, ret);
+            status = record_try(journal, before, at + i, buffer, ret);
             *ret_at = at + i;
-            if (status == LBX_CORRUPT)
-                status = LBX_NOT_FOUND;
         }
     }
-    lbx__free(journal->allocator, bytes, STEP);
-    return status;
+    lbx__free(journal->allocator, bytes, STEP_MAX);
+    return status == LBX_CORRUPT ? LBX_NOT_FOUND : status;
 }
 
 /* Looks behind a record that does not check (JRNL-5). */
@@ -192,7 +217,7 @@ record_look_behind(const lbx__journal *journal, uint64_t generation,
         state->torn_bytes = at + head.size - state->end;
         if (head.flushed)
             return LBX_CORRUPT;
-        from = at + 8;
+        from = at + head.size;
     }
 }
 
@@ -217,7 +242,7 @@ lbx__journal_read(const lbx__journal *journal, uint64_t generation,
                   lbx__journal_end_state *ret)
 {
     lbx__journal_end_state state = {.end = LBX__JOURNAL_FRONT};
-    struct record_buffer buffer = {NULL, 0};
+    struct record_buffer buffer = {.bytes = NULL};
     uint32_t before = 0;
     lbx_status status;
 
@@ -261,7 +286,7 @@ lbx__journal_read_damaged(const lbx__journal *journal, uint64_t generation,
                                       uint64_t end),
                           void *context, lbx__journal_end_state *ret)
 {
-    struct record_buffer buffer = {NULL, 0};
+    struct record_buffer buffer = {.bytes = NULL};
     struct record_head before = {.generation = generation}, head;
     uint64_t at;
     lbx_status status;
@@ -291,7 +316,7 @@ lbx__journal_read_damaged(const lbx__journal *journal, uint64_t generation,
 uint64_t
 lbx__journal_read_generation(const lbx__journal *journal)
 {
-    struct record_buffer buffer = {NULL, 0};
+    struct record_buffer buffer = {.bytes = NULL};
     struct record_head head;
     const lbx_status status =
         record_read(journal, LBX__JOURNAL_FRONT, &buffer, &head);

@@ -47,8 +47,12 @@
  * The content of `wake` counts for one boot of the machine: the first exclusive
  * holder of another boot clears it.
  *
- * Threads    lbx__membership_notified(), _wait() and _notify() any; the rest
- *            one.
+ * One file each: the right to write and the modes membership.c, the writer lock
+ * writer_lock.c, the process that is waited for blocker.c, poison and what is
+ * durable boot_words.c, notifications notification.c; below them wake.c, the
+ * file itself.
+ *
+ * Threads    lbx__notification_count(), _wait() and _raise() any; the rest one.
  */
 #ifndef LBX_STORES_FILE_MEMBERSHIP_H
 #define LBX_STORES_FILE_MEMBERSHIP_H
@@ -86,8 +90,10 @@ typedef struct lbx__membership {
     void *context;
 } lbx__membership;
 
+/* ---- membership.c ---- */
+
 /* Opens `wake`, makes it if need be, and takes a slot. BUSY: none is free.
- * `wait_ns` is for lbx__membership_enter() and _lock_writer(). */
+ * `wait_ns` is for lbx__membership_enter() and lbx__writer_lock_take(). */
 lbx_status lbx__membership_open(lbx__membership *membership, const lbx__io *io,
                                 int folder, bool refuses, int64_t wait_ns);
 
@@ -109,10 +115,6 @@ lbx_status lbx__membership_enter(lbx__membership *membership, bool again);
 /* After BUSY: whether the owner refuses to share. */
 bool lbx__membership_is_refused(const lbx__membership *membership);
 
-/* While waiting, and after BUSY: the process that is waited for, by the pid it
- * has for itself; 0: not known. */
-uint32_t lbx__membership_blocker(const lbx__membership *membership);
-
 /* Releases the right to write; the slot stays. */
 void lbx__membership_leave(lbx__membership *membership);
 
@@ -128,24 +130,43 @@ void lbx__membership_share(lbx__membership *membership);
  * idle, when it is `busy` again and not before (MEMB-6). */
 bool lbx__membership_try_exclusive(lbx__membership *membership, bool busy);
 
+/* ---- writer_lock.c ---- */
+
 /* Waits for the writer lock (MEMB-5); releases it, if it is held. OK; BUSY:
  * another process has had it for `wait_ns`; NO_MEMORY: for locks. */
-lbx_status lbx__membership_lock_writer(lbx__membership *membership);
-void lbx__membership_unlock_writer(lbx__membership *membership);
+lbx_status lbx__writer_lock_take(lbx__membership *membership);
+void lbx__writer_lock_release(lbx__membership *membership);
 
-void lbx__membership_poison(lbx__membership *membership);
-bool lbx__membership_is_poisoned(const lbx__membership *membership);
+/* Opens `wake` without a slot or a right, for the writer lock alone (MEMB-5).
+ * NOT_FOUND. */
+lbx_status lbx__writer_lock_open(lbx__membership *membership, const lbx__io *io,
+                                 int folder);
+
+/* ---- blocker.c ---- */
+
+/* While waiting, and after BUSY: the process that is waited for, by the pid it
+ * has for itself; 0: not known. */
+uint32_t lbx__blocker_pid(const lbx__membership *membership);
+
+/* ---- boot_words.c ---- */
+
+/* In exclusive mode that has just begun: clears the words of another boot, or
+ * of a new file. */
+void lbx__boot_words_begin(lbx__membership *membership);
+
+void lbx__boot_words_poison(lbx__membership *membership);
+bool lbx__boot_words_are_poisoned(const lbx__membership *membership);
 
 /* MEMB-4. Exclusive mode only. */
-void lbx__membership_clear_poison(lbx__membership *membership);
+void lbx__boot_words_clear_poison(lbx__membership *membership);
 
 /* What has been made durable, for the next opener in this boot: LMDB's last
  * commit, and the last record of a generation. */
-void lbx__membership_note_commit(lbx__membership *membership, uint64_t last);
-void lbx__membership_note_record(lbx__membership *membership,
+void lbx__boot_words_note_commit(lbx__membership *membership, uint64_t last);
+void lbx__boot_words_note_record(lbx__membership *membership,
                                  uint64_t generation, uint64_t number);
-uint64_t lbx__membership_last_commit(const lbx__membership *membership);
-uint64_t lbx__membership_last_record(const lbx__membership *membership,
+uint64_t lbx__boot_words_last_commit(const lbx__membership *membership);
+uint64_t lbx__boot_words_last_record(const lbx__membership *membership,
                                      uint64_t generation);
 
 /* The content of `wake`, for a process that is no member; zeros when there is
@@ -157,22 +178,19 @@ typedef struct lbx__membership_state {
     uint64_t last_record;
 } lbx__membership_state;
 
-lbx_status lbx__membership_inspect(const lbx__io *io, int folder,
+lbx_status lbx__boot_words_inspect(const lbx__io *io, int folder,
                                    lbx__membership_state *ret);
 
-/* Opens `wake` without a slot or a right, for the writer lock alone (MEMB-5).
- * NOT_FOUND. */
-lbx_status lbx__membership_open_lock(lbx__membership *membership,
-                                     const lbx__io *io, int folder);
+/* ---- notification.c ---- */
 
 /* Notifies all other slots (MEMB-3). */
-void lbx__membership_notify_others(lbx__membership *membership);
+void lbx__notification_raise_others(lbx__membership *membership);
 
 /* The notification of this process's slot: its count; waiting until the count
  * is no longer `seen`, or wait_ns are over, -1: for ever; raising it. */
-uint32_t lbx__membership_notified(lbx__membership *membership);
-void lbx__membership_wait(lbx__membership *membership, uint32_t seen,
-                          int64_t wait_ns);
-void lbx__membership_notify(lbx__membership *membership);
+uint32_t lbx__notification_count(lbx__membership *membership);
+void lbx__notification_wait(lbx__membership *membership, uint32_t seen,
+                            int64_t wait_ns);
+void lbx__notification_raise(lbx__membership *membership);
 
 #endif

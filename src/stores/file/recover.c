@@ -69,8 +69,7 @@ recover_refuse_entry(lbx__file *file, lbx_status status)
 
     if (status != LBX_BUSY)
         return lbx__file_open_refuse(file, status, LBX__WAKE);
-    (void)lbx__file_name_process(lbx__membership_blocker(&file->membership),
-                                 name);
+    (void)lbx__file_name_process(lbx__blocker_pid(&file->membership), name);
     if (file->options.exclusive)
         return lbx__fault_set(fault, status,
                               "the store is wanted alone, but another process "
@@ -98,7 +97,7 @@ recover_skim(lbx__file *file, uint64_t *ret_map_bytes)
     // In shared mode other processes commit and reuse pages, but not while this
     // one has the writer lock.
     if (file->membership.mode != LBX__MODE_EXCLUSIVE) {
-        status = lbx__membership_lock_writer(&file->membership);
+        status = lbx__writer_lock_take(&file->membership);
         if (status != LBX_OK)
             return recover_refuse_entry(file, status);
     }
@@ -107,7 +106,7 @@ recover_skim(lbx__file *file, uint64_t *ret_map_bytes)
         status = lbx__mdb_tables_skim(&tables, &why);
     *ret_map_bytes = tables.pages.map_bytes;
     lbx__mdb_tables_close(&tables);
-    lbx__membership_unlock_writer(&file->membership);
+    lbx__writer_lock_release(&file->membership);
     if (status == LBX_OK)
         return LBX_OK;
     return lbx__fault_set(file->options.fault, status, LBX__DATA ": %s", why);
@@ -244,7 +243,7 @@ recover_replay(lbx__file *file)
         return lbx__file_open_refuse(file, status, LBX__JOURNAL);
     // In the same boot what was handed to the system is in the file.
     if (state.records <
-        lbx__membership_last_record(&file->membership, generation)) {
+        lbx__boot_words_last_record(&file->membership, generation)) {
         state.bad_upto = state.end + state.torn_bytes;
         return recover_report_damage(file, &state);
     }
@@ -317,7 +316,7 @@ recover_make_journal(lbx__file *file)
 static lbx_status
 recover_check_age(lbx__file *file)
 {
-    if (lbx__membership_last_commit(&file->membership) >
+    if (lbx__boot_words_last_commit(&file->membership) >
             lbx__engine_last(&file->engine) ||
         lbx__journal_read_generation(&file->journal) > file->header.generation)
         return lbx__fault_set(file->options.fault, LBX_CORRUPT,
@@ -371,7 +370,7 @@ recover_take_over(lbx__file *file)
     }
     if (status != LBX_OK)
         return lbx__file_open_refuse(file, status, LBX__DATA);
-    lbx__membership_clear_poison(&file->membership); // MEMB-4
+    lbx__boot_words_clear_poison(&file->membership); // MEMB-4
     return LBX_OK;
 }
 
@@ -382,7 +381,7 @@ recover_join(lbx__file *file)
 {
     lbx_status status;
 
-    status = lbx__membership_lock_writer(&file->membership);
+    status = lbx__writer_lock_take(&file->membership);
     if (status != LBX_OK)
         return recover_refuse_entry(file, status);
     status = lbx__engine_tables(&file->engine);
@@ -390,11 +389,11 @@ recover_join(lbx__file *file)
         status = recover_read_header(file);
     else if (status != LBX_NOT_FOUND)
         status = lbx__file_open_refuse(file, status, LBX__DATA);
-    lbx__membership_unlock_writer(&file->membership);
+    lbx__writer_lock_release(&file->membership);
     if (status == LBX_OK && (!file->header.idle || !file->header.has_journal))
         return LBX_NOT_FOUND;
     // Not found: a process was killed before it had made the journal.
-    if (status == LBX_OK && lbx__membership_is_poisoned(&file->membership))
+    if (status == LBX_OK && lbx__boot_words_are_poisoned(&file->membership))
         status =
             lbx__fault_set(file->options.fault, LBX_IO,
                            "writing failed in another process that has the "

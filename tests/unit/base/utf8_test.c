@@ -52,6 +52,25 @@ TEST(utf8_takes_the_characters_of_rfc_3629_and_no_others)
     }
 }
 
+/* Every byte at every place of three words. */
+TEST(utf8_skips_words_that_stand_for_themselves_and_no_others)
+{
+    char text[24];
+
+    for (int byte = 0; byte < 256; byte++) {
+        const bool plain =
+            byte >= 0x20 && byte < 0x7f && !memchr("\"\\&<>", byte, 5);
+
+        for (size_t i = 0; i < sizeof(text); i++) {
+            memset(text, i % 2 ? 0x20 : 0x7e, sizeof(text));
+            text[i] = (char)byte;
+            for (size_t size = 0; size <= sizeof(text); size++)
+                CHECK_INT(plain || i >= size ? size / 8 * 8 : i / 8 * 8,
+                          lbx__utf8_skip_plain(text, size));
+        }
+    }
+}
+
 TEST(utf8_escapes_stand_for_whole_characters)
 {
     static const struct {

@@ -99,6 +99,8 @@ audit_head(lbx__audit *audit, const lbx__view_row *row)
     box.box = head.row_id;
     box.next = head.next;
     box.fresh = head.fresh;
+    box.stated = head.stated;
+    box.tenants_found.tenants = head.tenants;
     box.oldest = head.oldest;
     box.said = (lbx__audit_counts){head.letters, head.leased, head.delayed,
                                    head.bytes, head.sum};
@@ -215,7 +217,6 @@ AUDIT_COUNT_ROWS(wait, LBX__WAITS)
 AUDIT_COUNT_ROWS(line, LBX__LINES)
 AUDIT_COUNT_ROWS(turn, LBX__GROUP_DUE)
 AUDIT_COUNT_ROWS(group, LBX__GROUPS)
-AUDIT_COUNT_ROWS(gid, LBX__GIDS)
 AUDIT_COUNT_ROWS(seen, LBX__SEEN)
 AUDIT_COUNT_ROWS(seen_due, LBX__SEEN_DUE)
 AUDIT_COUNT_ROWS(age, LBX__AGE)
@@ -249,7 +250,7 @@ audit_check_all(lbx__audit *audit)
         {LBX__LINES, audit_line},
         {LBX__GROUP_DUE, audit_turn},
         {LBX__GROUPS, audit_group},
-        {LBX__GIDS, audit_gid},
+        {LBX__GIDS, lbx__audit_letters_group},
         {LBX__SEEN, audit_seen},
         {LBX__SEEN_DUE, audit_seen_due},
         {LBX__AGE, audit_age},

@@ -37,10 +37,15 @@ typedef struct lbx__audit_counts {
     uint64_t letters, leased, delayed, bytes, sum;
 } lbx__audit_counts;
 
+/* The tenants of a plain box (FAIR-1): how many, and their letters. */
+typedef struct lbx__audit_tenants {
+    uint64_t tenants, letters, leased;
+} lbx__audit_tenants;
+
 /* A box, by its row id. */
 typedef struct lbx__audit_box {
     uint64_t box, uid;
-    uint64_t next, fresh;
+    uint64_t next, fresh, stated;
     int64_t oldest;
     bool is_old;
     bool has_facts;
@@ -48,6 +53,7 @@ typedef struct lbx__audit_box {
     lbx__audit_counts said, found; /* by its record, and by the walk */
     uint64_t rows[LBX__TABLES];    /* that there are, */
     uint64_t want[LBX__TABLES];    /* and that its letters have */
+    lbx__audit_tenants tenants_said, tenants_found; /* by rows of tenants */
 } lbx__audit_box;
 
 typedef struct lbx__audit {
@@ -103,6 +109,10 @@ lbx_status lbx__audit_journal(lbx__view *view,
 
 /* A row of LBX__BODIES: OK; NO_MEMORY. */
 lbx_status lbx__audit_letters_row(lbx__audit *audit, const lbx__view_row *row);
+
+/* A row of LBX__GIDS: OK. */
+lbx_status lbx__audit_letters_group(lbx__audit *audit,
+                                    const lbx__view_row *row);
 
 /* After all walks: whether a box has what its record says. */
 void lbx__audit_letters_counts(lbx__audit *audit, const lbx__audit_box *box);

@@ -136,17 +136,16 @@ check_hold(struct check_child *child, int folder,
            const lbx__membership_state *peek, bool last, const char **ret_why)
 {
     lbx__membership visit;
-    lbx_status status =
-        lbx__membership_open_lock(&visit, &lbx__io_system, folder);
+    lbx_status status = lbx__writer_lock_open(&visit, &lbx__io_system, folder);
 
-    if (status == LBX_OK && lbx__membership_lock_writer(&visit) != LBX_OK)
+    if (status == LBX_OK && lbx__writer_lock_take(&visit) != LBX_OK)
         status = LBX_NO_MEMORY;
     // Without a `wake` no process has the store open.
     if (status == LBX_OK || status == LBX_NOT_FOUND) {
         status = lbx__view_open(&child->view, &lbx__io_system, folder, ret_why);
         if (status == LBX_OK)
             status = check_begin_reading(child, folder);
-        lbx__membership_unlock_writer(&visit);
+        lbx__writer_lock_release(&visit);
     }
     lbx__membership_close(&visit);
     if (status == LBX_CORRUPT && peek->in_use && !last)
@@ -224,7 +223,7 @@ check_try(struct check_child *child, int folder, bool last, lbx__audit_log *log)
 {
     lbx__membership_state peek;
     const char *why = "";
-    lbx_status status = lbx__membership_inspect(&lbx__io_system, folder,
+    lbx_status status = lbx__boot_words_inspect(&lbx__io_system, folder,
                                                 &peek); // before all else
 
     if (status == LBX_OK)

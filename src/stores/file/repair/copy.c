@@ -78,7 +78,7 @@ copy_take_hold(lbx__file *file, lbx__flush_hold *base)
     struct copy_hold *hold = (struct copy_hold *)base;
     const bool shared = file->membership.mode != LBX__MODE_EXCLUSIVE;
     lbx_status status =
-        shared ? lbx__membership_lock_writer(&file->membership) : LBX_OK;
+        shared ? lbx__writer_lock_take(&file->membership) : LBX_OK;
 
     if (status != LBX_OK)
         return status;
@@ -89,7 +89,7 @@ copy_take_hold(lbx__file *file, lbx__flush_hold *base)
     hold->header = file->header;
     hold->header.time_ns = lbx__file_time(file);
     hold->header.wall_ns = file->io->wall_ns(file->io);
-    lbx__membership_unlock_writer(&file->membership);
+    lbx__writer_lock_release(&file->membership);
     return status;
 }
 

@@ -138,7 +138,7 @@ salvage_folder(lbx__salvage *salvage, const lbx__folder *folder,
     lbx__membership membership;
     lbx__membership_state peek;
     uint64_t expected;
-    lbx_status status = lbx__membership_inspect(&lbx__io_system, folder->fd,
+    lbx_status status = lbx__boot_words_inspect(&lbx__io_system, folder->fd,
                                                 &peek); // before all else
 
     if (status == LBX_OK)

@@ -72,9 +72,10 @@ rows_first_letter(const lbx__salvage *salvage, uint64_t box)
     return low;
 }
 
-/* Whether the letters of a box have groups. */
+/* Whether a box is fifo, by its first letter: it has a group, as one in a plain
+ * box may have, and the id of a duplicate. */
 static bool
-rows_have_groups(lbx__salvage *salvage, uint64_t box)
+rows_are_fifo(lbx__salvage *salvage, uint64_t box)
 {
     const size_t at = rows_first_letter(salvage, box);
     lbx__bytes value;
@@ -85,7 +86,8 @@ rows_have_groups(lbx__salvage *salvage, uint64_t box)
         return false;
     key = lbx__key_2(box, salvage->letters.items[at].sequence);
     return lbx__view_get(&salvage->view, LBX__BODIES, &key, &value) == LBX_OK &&
-           lbx__body_decode_fixed(value, &body) == LBX_OK && body.gid != 0;
+           lbx__body_decode(value, &salvage->attributes, &body) == LBX_OK &&
+           body.gid != 0 && body.parcel.deduplication_id;
 }
 
 /* A box as its row has it. */
@@ -185,7 +187,7 @@ rows_make_renamed(lbx__salvage *salvage, lbx__salvage_box *box)
 
     if (status != LBX_OK && status != LBX_NOT_FOUND)
         return status;
-    options.fifo = rows_have_groups(salvage, box->box);
+    options.fifo = rows_are_fifo(salvage, box->box);
     if (status == LBX_OK) {
         options = found.options;
         options.dead_letters = NULL;

@@ -111,4 +111,12 @@ TEST(a_row_of_a_newer_version_is_refused_as_newer)
     row[8 * 15] |= 0x20; // a flag that is not known here
     CHECK_STATUS(LBX_NEWER, lbx__box_row_decode_options((lbx__bytes){row, size},
                                                         buffer, &read));
+    CHECK_INT(size, encode(&options, row, sizeof(row)));
+    row[8 * 15 + 1] = LBX_DEDUPLICATION_GROUP + 1; // nor words
+    CHECK_STATUS(LBX_NEWER, lbx__box_row_decode_options((lbx__bytes){row, size},
+                                                        buffer, &read));
+    CHECK_INT(size, encode(&options, row, sizeof(row)));
+    row[8 * 15 + 2] = LBX_DEAD_LETTER_ALLOW_LISTED + 1;
+    CHECK_STATUS(LBX_NEWER, lbx__box_row_decode_options((lbx__bytes){row, size},
+                                                        buffer, &read));
 }

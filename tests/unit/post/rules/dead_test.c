@@ -247,6 +247,42 @@ RIG_TEST("", letters_that_have_nowhere_to_go_back_to_are_not_begun)
                  move(rig, LBX_MOVE_ACTION_START, ring, home, 0, NULL));
 }
 
+/* SQS: the caller reads the task's state. */
+RIG_TEST("", an_unchecked_move_of_such_letters_fails_and_keeps_them)
+{
+    lbx_move_progress state = LBX_MOVE_PROGRESS_INIT;
+    lbx_box dead = rig_create(rig, "dead", NULL);
+
+    CHECK_OK(rig_send(rig, dead, "was sent here"));
+    CHECK_OK(move(rig, LBX_MOVE_ACTION_START_UNCHECKED, dead, home, 0, &state));
+    CHECK_INT(LBX_MOVE_PHASE_RUNNING, state.phase);
+    rig_work(rig);
+    CHECK_OK(move(rig, LBX_MOVE_ACTION_DESCRIBE, dead, home, 0, &state));
+    CHECK_INT(LBX_MOVE_PHASE_FAILED, state.phase);
+    CHECK_STATUS(LBX_NOT_FOUND, state.reason);
+    CHECK_INT(0, state.moved);
+    CHECK_INT(1, rig_counts(rig, dead).ready);
+}
+
+RIG_TEST("", a_slow_move_ends_with_its_last_letter)
+{
+    lbx_move_progress state = LBX_MOVE_PROGRESS_INIT;
+    lbx_box from = rig_create(rig, "from", NULL);
+    lbx_box to = rig_create(rig, "to", NULL);
+
+    CHECK_OK(rig_send(rig, from, "x"));
+    CHECK_OK(rig_send(rig, from, "y"));
+    CHECK_OK(move(rig, LBX_MOVE_ACTION_START, from, to, 1, NULL));
+    rig_work(rig);
+    CHECK_OK(move(rig, LBX_MOVE_ACTION_DESCRIBE, from, to, 0, &state));
+    CHECK_INT(LBX_MOVE_PHASE_RUNNING, state.phase);
+    rig_pass(rig, S);
+    rig_work(rig);
+    CHECK_OK(move(rig, LBX_MOVE_ACTION_DESCRIBE, from, to, 0, &state));
+    CHECK_INT(LBX_MOVE_PHASE_COMPLETED, state.phase);
+    CHECK_INT(2, state.moved);
+}
+
 RIG_TEST("", a_move_keeps_its_pace_and_can_be_cancelled)
 {
     lbx_move_progress state = LBX_MOVE_PROGRESS_INIT;

@@ -214,6 +214,7 @@ collect(void *context, const lbx_delivery *delivery)
         memcpy(got->receipt, delivery->receipt, sizeof(got->receipt));
     got->sequence = delivery->sequence;
     got->deliveries = delivery->delivery_count;
+    got->state = delivery->state;
     got->sent_ms = delivery->sent_ms;
     got->first_received_ms = delivery->first_received_ms;
     got->attributes = parcel->attribute_count;

@@ -31,6 +31,7 @@ struct rig_got {
     size_t receipt_bytes;
     uint64_t sequence;
     uint32_t deliveries;
+    lbx_letter_state state;
     int64_t sent_ms, first_received_ms;
     size_t attributes;
 };

@@ -50,6 +50,25 @@ RIG_TEST("DRIVER-4", a_lease_ends_at_its_very_moment)
     CHECK_INT(2, rig->got[0].deliveries);
 }
 
+RIG_TEST("DRIVER-1", a_peek_shows_the_state_of_each_letter)
+{
+    const lbx_parcel late = {
+        .body = "late", .body_bytes = 4, .delay_ns = 5 * S};
+    lbx_box box = rig_create(rig, "box", NULL);
+
+    rig_send_each(rig, box, "ab");
+    CHECK_OK(rig_send_parcel(rig, box, &late));
+    CHECK_INT(1, rig_receive(rig, box, 1, S));
+    CHECK_INT(3, rig_peek(rig, box));
+    CHECK_INT(LBX_LETTER_STATE_LEASED, rig->got[0].state);
+    CHECK_INT(LBX_LETTER_STATE_READY, rig->got[1].state);
+    CHECK_INT(LBX_LETTER_STATE_DELAYED, rig->got[2].state);
+    rig_pass(rig, S); // what is due is ready, moved to its row or not
+    CHECK_INT(3, rig_peek(rig, box));
+    CHECK_INT(LBX_LETTER_STATE_READY, rig->got[0].state);
+    CHECK_INT(LBX_LETTER_STATE_DELAYED, rig->got[2].state);
+}
+
 RIG_TEST("DRIVER-4", a_delayed_letter_is_not_early)
 {
     const lbx_parcel late = {

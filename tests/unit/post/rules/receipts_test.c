@@ -33,6 +33,31 @@ RIG_TEST("RSETTLE-1 RSETTLE-2", only_the_latest_receipt_changes_anything)
     CHECK_STATUS(LBX_GONE, rig_ack(rig, box, &old));
 }
 
+/* ChangeMessageVisibility of SQS. Not in a strict box, and not a receipt that
+ * was never made. */
+TEST_CITING("RSETTLE-1", with_the_flag_an_earlier_receipt_is_as_good)
+{
+    for (int strict = 0; strict < 2; strict++) {
+        RIG(rig);
+        lbx_box_options options = LBX_BOX_OPTIONS_INIT;
+        lbx_settle_request_entry entry = {.action = LBX_SETTLE_NACK,
+                                          .flags = LBX_SETTLE_ANY_DELIVERY};
+        lbx_settle_request request = {.entries = &entry, .count = 1};
+        struct rig_got old;
+
+        options.strict = strict;
+        request.box = one_leased(rig, &options);
+        old = rig->got[0];
+        rig_pass(rig, 30 * S);
+        CHECK_INT(1, rig_receive(rig, request.box, 1, 30 * S));
+        entry.receipt = old.receipt;
+        entry.receipt_bytes = sizeof(old.receipt);
+        CHECK_STATUS(strict ? LBX_EXPIRED : LBX_OK,
+                     RIG_CALL(rig, lbx__settle_apply(rig->rules, &request)));
+        CHECK_INT(!strict, rig_counts(rig, request.box).ready);
+    }
+}
+
 /* Decided by the receipt, not by the clock; strict boxes read the clock too. */
 TEST_CITING("R-30", an_overdue_lease_can_be_settled_unless_strict)
 {

@@ -36,6 +36,21 @@ fixture_open(const char *path, const lbx_store_options *options,
     return storage;
 }
 
+lbx_status
+fixture_try_open(const char *path, const lbx_store_options *options,
+                 lbx_fault *ret_fault)
+{
+    lbx_store_options mine = options ? *options : fixture_options();
+    lbx__storage *storage;
+    lbx_status status;
+
+    mine.fault = ret_fault;
+    status = lbx__file_open(path, &mine, NULL, &storage);
+    if (status == LBX_OK)
+        lbx__storage_close(storage);
+    return status;
+}
+
 void
 put_text(lbx__storage *storage, lbx__table table, const char *key,
          const char *value)

@@ -17,6 +17,10 @@ lbx_store_options fixture_options(void);
 lbx__storage *fixture_open(const char *path, const lbx_store_options *options,
                            const lbx__io *io);
 
+/* Opens with the options given, NULL: fixture_options(), and closes again. */
+lbx_status fixture_try_open(const char *path, const lbx_store_options *options,
+                            lbx_fault *ret_fault);
+
 static inline lbx__bytes
 text(const char *content)
 {

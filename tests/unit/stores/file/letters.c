@@ -111,6 +111,15 @@ say(int to)
 }
 
 void
+stay_idle(int to)
+{
+    (void)open_store();
+    say(to);
+    for (;;)
+        pause();
+}
+
+void
 hear(struct child child)
 {
     char byte;

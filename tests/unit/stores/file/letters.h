@@ -37,6 +37,9 @@ struct child spawn_ready(void (*run)(int to));
 void say(int to);
 void hear(struct child child);
 
+/* For a child: opens the store, says so, and does nothing until a kill. */
+void stay_idle(int to);
+
 /* Waits until the child has exited with 0; or kills it. */
 void await_end(struct child child);
 void kill_child(struct child child);

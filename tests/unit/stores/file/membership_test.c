@@ -65,7 +65,7 @@ look_at_each_step(void (*body)(void), void (*look)(void))
 static void
 note_record_of_the_next_generation(void)
 {
-    lbx__membership_note_record(&membership, 8, 2);
+    lbx__boot_words_note_record(&membership, 8, 2);
 }
 
 /* Too low a number is taken for what it is; with too high a one the opener
@@ -73,20 +73,20 @@ note_record_of_the_next_generation(void)
 static void
 look_for_too_high_a_record(void)
 {
-    CHECK(lbx__membership_last_record(&membership, 8) <= 2);
-    CHECK(lbx__membership_last_record(&membership, 7) <= 5);
+    CHECK(lbx__boot_words_last_record(&membership, 8) <= 2);
+    CHECK(lbx__boot_words_last_record(&membership, 7) <= 5);
 }
 
 TEST(a_kill_between_the_words_of_a_record_leaves_too_low_a_number)
 {
     set_up();
     CHECK_OK(lbx__membership_enter(&membership, false));
-    lbx__membership_note_record(&membership, 7, 5);
-    CHECK_INT(5, lbx__membership_last_record(&membership, 7));
+    lbx__boot_words_note_record(&membership, 7, 5);
+    CHECK_INT(5, lbx__boot_words_last_record(&membership, 7));
     look_at_each_step(note_record_of_the_next_generation,
                       look_for_too_high_a_record);
-    CHECK_INT(2, lbx__membership_last_record(&membership, 8));
-    CHECK_INT(0, lbx__membership_last_record(&membership, 7));
+    CHECK_INT(2, lbx__boot_words_last_record(&membership, 8));
+    CHECK_INT(0, lbx__boot_words_last_record(&membership, 7));
     tear_down();
 }
 
@@ -103,7 +103,7 @@ look_for_words_of_the_last_boot(void)
 {
     lbx__membership_state state;
 
-    CHECK_OK(lbx__membership_inspect(&faulty.io, folder, &state));
+    CHECK_OK(lbx__boot_words_inspect(&faulty.io, folder, &state));
     CHECK_INT(0, state.last_commit);
     CHECK_INT(0, state.generation);
     CHECK_INT(0, state.last_record);
@@ -113,16 +113,16 @@ TEST(a_kill_in_a_new_boot_leaves_no_word_of_the_last_one)
 {
     set_up();
     CHECK_OK(lbx__membership_enter(&membership, false));
-    lbx__membership_note_commit(&membership, 9);
-    lbx__membership_note_record(&membership, 7, 5);
-    lbx__membership_poison(&membership);
+    lbx__boot_words_note_commit(&membership, 9);
+    lbx__boot_words_note_record(&membership, 7, 5);
+    lbx__boot_words_poison(&membership);
     lbx__membership_leave(&membership);
     faulty.boot[0] = 1;
-    CHECK_INT(9, lbx__membership_last_commit(&membership));
+    CHECK_INT(9, lbx__boot_words_last_commit(&membership));
     look_at_each_step(enter, look_for_words_of_the_last_boot);
-    CHECK_INT(0, lbx__membership_last_commit(&membership));
-    CHECK_INT(0, lbx__membership_last_record(&membership, 7));
-    CHECK(!lbx__membership_is_poisoned(&membership));
+    CHECK_INT(0, lbx__boot_words_last_commit(&membership));
+    CHECK_INT(0, lbx__boot_words_last_record(&membership, 7));
+    CHECK(!lbx__boot_words_are_poisoned(&membership));
     tear_down();
 }
 
@@ -131,8 +131,8 @@ TEST(the_last_commit_that_is_noted_is_the_highest)
 {
     set_up();
     CHECK_OK(lbx__membership_enter(&membership, false));
-    lbx__membership_note_commit(&membership, 9);
-    lbx__membership_note_commit(&membership, 5);
-    CHECK_INT(9, lbx__membership_last_commit(&membership));
+    lbx__boot_words_note_commit(&membership, 9);
+    lbx__boot_words_note_commit(&membership, 5);
+    CHECK_INT(9, lbx__boot_words_last_commit(&membership));
     tear_down();
 }

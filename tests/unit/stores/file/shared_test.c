@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A store in files that several processes have open: notifications, join
- * requests, and what killed processes leave behind. */
+ * requests, and what killed processes leave behind. Those that are stopped are
+ * in stopped_test.c, children in fork_test.c. */
 #include "letters.h"
 
 #include "fixture.h"
@@ -11,7 +12,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -54,15 +54,6 @@ TEST(processes_wake_each_other)
     lbx_postbox_unref(pings);
 }
 
-static void
-idle(int to)
-{
-    (void)open_store();
-    say(to);
-    for (;;)
-        pause();
-}
-
 /* Its owner sleeps, and has nothing to do but to grant join requests. */
 TEST(an_idle_store_lets_others_in)
 {
@@ -72,7 +63,7 @@ TEST(an_idle_store_lets_others_in)
     struct child child;
 
     new_store_path();
-    child = spawn_ready(idle);
+    child = spawn_ready(stay_idle);
     options.durability = LBX_DURABILITY_PROCESS;
     CHECK_OK(lbx_store_open(url(""), &options, &store));
     CHECK_INT(LBX_DURABILITY_POWER_CUT, (int)lbx_store_durability(store));
@@ -97,7 +88,7 @@ noted_commit(const char *path)
     lbx__membership_state state;
 
     CHECK(folder >= 0);
-    CHECK_OK(lbx__membership_inspect(&lbx__io_system, folder, &state));
+    CHECK_OK(lbx__boot_words_inspect(&lbx__io_system, folder, &state));
     CHECK(close(folder) == 0);
     CHECK(state.in_use);
     return state.last_commit;
@@ -111,7 +102,7 @@ TEST(each_commit_in_shared_mode_is_noted_in_wake)
     uint64_t before;
 
     new_store_path();
-    child = spawn_ready(idle);
+    child = spawn_ready(stay_idle);
     postbox = open_box("orders");
     mail(postbox, "one");
     for (int i = 0; i < 3; i++) {
@@ -154,14 +145,14 @@ TEST(two_that_find_a_killed_owners_journal_both_get_in)
     int fd;
 
     new_store_path();
-    kill_child(spawn_ready(idle));
+    kill_child(spawn_ready(stay_idle));
     // As if both had it shared for a moment: no process can recover yet.
     (void)snprintf(wake, sizeof(wake), "%s/wake", store_path);
     fd = open(wake, O_RDWR | O_CLOEXEC);
     CHECK(fd >= 0 && fcntl(fd, F_OFD_SETLK, &lock) == 0);
     CHECK_INT(sizeof(before), pread(fd, &before, sizeof(before), REQUESTS_AT));
     for (int i = 0; i < 2; i++)
-        children[i] = spawn(idle);
+        children[i] = spawn(stay_idle);
     do {
         CHECK_INT(sizeof(requests),
                   pread(fd, &requests, sizeof(requests), REQUESTS_AT));
@@ -205,7 +196,7 @@ TEST(who_waits_does_not_keep_a_file_that_was_thrown_away)
     CHECK(fd >= 0 && ftruncate(fd, 65536) == 0);
     CHECK(fcntl(fd, F_OFD_SETLK, &lock) == 0);
     CHECK_INT(sizeof(before), pread(fd, &before, sizeof(before), REQUESTS_AT));
-    child = spawn(idle);
+    child = spawn(stay_idle);
     do {
         CHECK_INT(sizeof(requests),
                   pread(fd, &requests, sizeof(requests), REQUESTS_AT));
@@ -242,7 +233,7 @@ TEST(a_group_that_changed_nothing_is_not_missed)
     struct child owner;
 
     new_store_path();
-    owner = spawn_ready(idle);
+    owner = spawn_ready(stay_idle);
     await_end(spawn_ready(remove_nothing));
     kill_child(owner);
     lbx_store_unref(open_store());
@@ -274,7 +265,7 @@ TEST(exclusive_mode_is_granted_or_refused)
     await_end(spawn_ready(fail_to_enter));
     lbx_store_unref(store);
 
-    child = spawn_ready(idle);
+    child = spawn_ready(stay_idle);
     options.fault = &fault;
     CHECK_STATUS(LBX_BUSY, lbx_store_open(url(""), &options, &store));
     CHECK(strstr(fault.text, "wanted alone, but another process has it open"));
@@ -340,292 +331,4 @@ TEST(a_move_goes_on_when_who_started_it_is_killed)
     lbx_postbox_unref(others);
     lbx_postbox_unref(orders);
     lbx_store_unref(store);
-}
-
-static lbx_store *inherited;
-
-static void
-use_what_was_inherited(int to)
-{
-    lbx_postbox *postbox;
-    lbx_store *mine;
-
-    CHECK_STATUS(LBX_FORKED,
-                 lbx_postbox_open_in(inherited, "orders", NULL, &postbox));
-    lbx_store_unref(inherited);
-    mine = open_store();
-    CHECK_OK(lbx_postbox_open_in(mine, "orders", NULL, &postbox));
-    take(postbox, "from the parent");
-    lbx_postbox_unref(postbox);
-    lbx_store_unref(mine);
-    say(to);
-}
-
-TEST(a_child_opens_its_own)
-{
-    lbx_postbox *postbox;
-
-    new_store_path();
-    inherited = open_store();
-    CHECK_OK(lbx_postbox_open_in(inherited, "orders", NULL, &postbox));
-    mail(postbox, "from the parent");
-    await_end(spawn_ready(use_what_was_inherited));
-    lbx_postbox_unref(postbox);
-    lbx_store_unref(inherited);
-}
-
-static void
-leave_a_child(int to)
-{
-    pid_t child;
-
-    (void)open_store();
-    child = fork();
-    CHECK(child >= 0);
-    if (child > 0)
-        CHECK(write(to, &child, sizeof(child)) == sizeof(child));
-    for (;;)
-        pause();
-}
-
-/* Locks belong to the open file description, which a child shares: a child that
- * never uses the store must not keep the locks of a parent that has ended. */
-TEST(a_child_does_not_hold_its_parents_store)
-{
-    struct child owner, child;
-
-    CHECK(prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
-    new_store_path();
-    owner = spawn(leave_a_child);
-    child.from = dup(owner.from);
-    CHECK(read(owner.from, &child.pid, sizeof(pid_t)) == sizeof(pid_t));
-    kill_child(owner);
-    lbx_store_unref(open_store());
-    kill_child(child);
-}
-
-/* ---- Processes that are stopped (MEMB-6) ---- */
-
-static bool
-is_locked(short kind, off_t byte)
-{
-    struct flock lock = {
-        .l_type = kind, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
-    char wake[512];
-    int fd;
-
-    (void)snprintf(wake, sizeof(wake), "%s/wake", store_path);
-    fd = open(wake, O_RDWR | O_CLOEXEC);
-    CHECK(fd >= 0 && fcntl(fd, F_OFD_GETLK, &lock) == 0);
-    CHECK(close(fd) == 0);
-    return lock.l_type != F_UNLCK;
-}
-
-static void
-stop_child(struct child child)
-{
-    CHECK(kill(child.pid, SIGSTOP) == 0);
-    CHECK(waitpid(child.pid, NULL, WUNTRACED) == child.pid);
-}
-
-TEST(a_process_that_is_stopped_while_it_is_idle_keeps_no_other_out)
-{
-    struct child child;
-    lbx_postbox *postbox;
-
-    new_store_path();
-    child = spawn_ready(idle);
-    EVENTUALLY(!is_locked(F_RDLCK, 0)); // it has shared, after a second
-    stop_child(child);
-    while (is_locked(F_WRLCK, 258) || is_locked(F_WRLCK, 257)) {
-        // Not idle: in the middle of some background work.
-        CHECK(kill(child.pid, SIGCONT) == 0);
-        sched_yield();
-        stop_child(child);
-    }
-    postbox = open_box("orders");
-    mail(postbox, "one");
-    take(postbox, "one");
-    lbx_postbox_unref(postbox);
-    kill_child(child);
-}
-
-/* A store that nothing was written to for a second is fast again. */
-TEST(an_owner_that_was_idle_is_exclusive_again)
-{
-    lbx_store_options options = fixture_options();
-    lbx_postbox *postbox;
-    lbx_store *store;
-
-    new_store_path();
-    options.durability = LBX_DURABILITY_PROCESS;
-    CHECK_OK(lbx_store_open(url(""), &options, &store));
-    CHECK_OK(lbx_postbox_open_in(store, "orders", NULL, &postbox));
-    for (int i = 0; i < 2; i++) {
-        mail(postbox, "one");
-        take(postbox, "one");
-        EVENTUALLY(!is_locked(F_RDLCK, 0));
-        for (int tries = 0; !is_locked(F_RDLCK, 0); tries++) {
-            mail(postbox, "one");
-            take(postbox, "one");
-            CHECK(tries < 1000);
-        }
-    }
-    lbx_postbox_unref(postbox);
-    lbx_store_unref(store);
-}
-
-/* Else a receive that waits, and looks once a second, would have the store
- * change its mode, and so write, for ever. */
-TEST(an_owner_that_was_idle_is_exclusive_only_when_it_writes)
-{
-    lbx__storage *storage = fixture_open(test_path(), NULL, NULL);
-    lbx__file *file = (lbx__file *)storage;
-
-    CHECK_OK(store_text(storage, "a", "1"));
-    file->written_ns -= 2 * LBX_SECOND;
-    lbx__file_wait(storage, lbx__file_notified(storage), 1);
-    CHECK(!lbx__file_is_exclusive(storage));
-    for (int i = 0; i < 100; i++)
-        check_text(storage, "a", "1");
-    CHECK(!lbx__file_is_exclusive(storage));
-    for (int i = 0; !lbx__file_is_exclusive(storage); i++) {
-        CHECK_OK(store_text(storage, "a", "2"));
-        CHECK(i < 1000);
-    }
-    check_text(storage, "a", "2");
-    lbx__storage_close(storage);
-}
-
-/* A stopped process is named by the fault, or a line of the log. */
-static void
-check_names(const char *text, pid_t pid)
-{
-    char number[32];
-
-    (void)snprintf(number, sizeof(number), "%ld", (long)pid);
-    if (!strstr(text, number))
-        FAIL("%s: %s", number, text);
-}
-
-static void
-stop_as_owner(int to)
-{
-    lbx__storage *storage = fixture_open(store_path, NULL, NULL);
-
-    CHECK(lbx__file_is_exclusive(storage));
-    CHECK_OK(lbx__storage_begin(storage));
-    say(to);
-    for (;;)
-        pause();
-}
-
-TEST(an_owner_that_is_stopped_is_waited_for_until_busy_ms)
-{
-    lbx_store_options options = fixture_options();
-    lbx_fault fault = {LBX_OK, ""};
-    struct child child;
-    lbx_store *store;
-
-    new_store_path();
-    child = spawn_ready(stop_as_owner);
-    stop_child(child);
-    options.busy_ms = 50;
-    options.fault = &fault;
-    CHECK_STATUS(LBX_BUSY, lbx_store_open(url(""), &options, &store));
-    check_names(fault.text, child.pid);
-    kill_child(child);
-    CHECK_OK(lbx_store_open(url(""), &options, &store));
-    lbx_store_unref(store);
-}
-
-static void
-stop_as_writer(int to)
-{
-    lbx__storage *storage = fixture_open(store_path, NULL, NULL);
-
-    CHECK(!lbx__file_is_exclusive(storage));
-    CHECK_OK(lbx__storage_begin(storage));
-    say(to);
-    for (;;)
-        pause();
-}
-
-static char slow_lines[4096];
-
-static void
-log_slow(void *context, const char *line)
-{
-    (void)context;
-    (void)strncat(slow_lines, line,
-                  sizeof(slow_lines) - strlen(slow_lines) - 1);
-}
-
-TEST(a_call_waits_until_busy_ms_for_a_process_that_is_stopped)
-{
-    lbx_store_options options = fixture_options();
-    lbx_postbox *postbox;
-    lbx_store *store;
-    struct child child;
-
-    new_store_path();
-    options.busy_ms = 1100;
-    options.log = log_slow;
-    CHECK_OK(lbx_store_open(url(""), &options, &store));
-    CHECK_OK(lbx_postbox_open_in(store, "orders", NULL, &postbox));
-    mail(postbox, "one");
-    child = spawn_ready(stop_as_writer);
-    stop_child(child);
-    CHECK_STATUS(LBX_BUSY, lbx_postbox_send(postbox, "two", 3, NULL));
-    kill_child(child);
-    take(postbox, "one");
-    check_names(slow_lines, child.pid);
-    lbx_postbox_unref(postbox);
-    lbx_store_unref(store);
-}
-
-static int poison_order[2];
-
-static void
-poison_when_told(int to)
-{
-    lbx__storage *storage = fixture_open(store_path, NULL, NULL);
-    char byte;
-
-    CHECK_OK(lbx__storage_begin(storage));
-    say(to);
-    CHECK_INT(1, read(poison_order[0], &byte, 1));
-    (void)lbx__file_poison((lbx__file *)storage);
-    (void)lbx__storage_commit(storage);
-    for (;;)
-        pause();
-}
-
-static void *
-order_poison(void *unused)
-{
-    EVENTUALLY(is_locked(F_WRLCK, 257)); // this process is the next writer
-    CHECK_INT(1, write(poison_order[1], "x", 1));
-    return unused;
-}
-
-/* MEMB-4: the process that had the writer lock has failed meanwhile. */
-TEST(a_process_that_waits_for_the_writer_lock_hears_of_a_failure)
-{
-    struct child owner, child;
-    pthread_t thread;
-    lbx__storage *storage;
-
-    new_store_path();
-    CHECK(pipe(poison_order) == 0);
-    owner = spawn_ready(idle);
-    storage = fixture_open(store_path, NULL, NULL);
-    child = spawn_ready(poison_when_told);
-    CHECK(pthread_create(&thread, NULL, order_poison, NULL) == 0);
-    CHECK_STATUS(LBX_IO, lbx__storage_begin(storage));
-    CHECK(pthread_join(thread, NULL) == 0);
-    lbx__storage_close(storage);
-    kill_child(child);
-    kill_child(owner);
-    CHECK(close(poison_order[0]) == 0 && close(poison_order[1]) == 0);
 }
