@@ -151,88 +151,106 @@ check_failed(struct checking *checking, lbx_status status,
 
 /* ---- The commands ---- */
 
+/* Runs a command: its work prints, or complains, and returns the exit code. */
 static int
-check_run(struct cli_call *call)
+check_run_work(struct cli_call *call, int (*work)(struct checking *checking))
 {
     struct check_values values = {.common = CLI_COMMON_INIT};
     struct checking checking;
-    lbx_file_store_report report = LBX_FILE_STORE_REPORT_INIT;
-    lbx_status status;
-    int code = check_open(&checking, call, &values);
+    const int code = check_open(&checking, call, &values);
 
     if (code != CLI_RUN)
         return code;
-    status =
-        lbx_file_store_check_with(checking.folder, &checking.work, &report);
-    cli_progress_clear(&checking.bar);
-    if (status == LBX_OK || status == LBX_CORRUPT)
-        check_print_report(&checking, &report,
-                           status == LBX_OK ? "intact" : "damaged");
-    code = CLI_OK;
-    if (status == LBX_CORRUPT) {
-        cli_complain("%s is damaged; letterbox salvage %s NEW-DIR saves what "
-                     "is intact",
-                     checking.url, checking.url);
-        code = CLI_DAMAGED;
-    } else if (status != LBX_OK) {
-        code = check_failed(&checking, status, &report.fault);
-    }
-    return cli_out_close(&checking.out, code);
+    return cli_out_close(&checking.out, work(&checking));
+}
+
+static int
+check_work(struct checking *checking)
+{
+    lbx_file_store_report report = LBX_FILE_STORE_REPORT_INIT;
+    const lbx_status status =
+        lbx_file_store_check_with(checking->folder, &checking->work, &report);
+
+    cli_progress_clear(&checking->bar);
+    if (status != LBX_OK && status != LBX_CORRUPT)
+        return check_failed(checking, status, &report.fault);
+    check_print_report(checking, &report,
+                       status == LBX_OK ? "intact" : "damaged");
+    if (status == LBX_OK)
+        return CLI_OK;
+    cli_complain("%s is damaged; letterbox salvage %s NEW-DIR saves what is "
+                 "intact",
+                 checking->url, checking->url);
+    return CLI_DAMAGED;
+}
+
+static int
+check_run(struct cli_call *call)
+{
+    return check_run_work(call, check_work);
+}
+
+static int
+salvage_work(struct checking *checking)
+{
+    lbx_file_store_report report = LBX_FILE_STORE_REPORT_INIT;
+    const lbx_status status = lbx_file_store_salvage_with(
+        checking->folder, checking->new_folder, &checking->work, &report);
+
+    cli_progress_clear(&checking->bar);
+    if (status != LBX_OK)
+        return check_failed(checking, status, &report.fault);
+    check_print_report(checking, &report, "saved");
+    return CLI_OK;
 }
 
 static int
 salvage_run(struct cli_call *call)
 {
-    struct check_values values = {.common = CLI_COMMON_INIT};
-    struct checking checking;
-    lbx_file_store_report report = LBX_FILE_STORE_REPORT_INIT;
-    lbx_status status;
-    int code = check_open(&checking, call, &values);
+    return check_run_work(call, salvage_work);
+}
 
-    if (code != CLI_RUN)
+static void
+copy_print(struct checking *checking)
+{
+    struct cli_json json;
+
+    if (checking->out.style != CLI_JSON) {
+        fprintf(checking->out.stream, "copied to %s\n", checking->new_folder);
+    } else if (cli_json_begin(&json, &checking->out)) {
+        lbx_json_writer_text(&json.writer, "result", "copied");
+        cli_json_bytes(&json, "folder", checking->new_folder,
+                       strlen(checking->new_folder));
+        cli_json_end(&json);
+    }
+}
+
+static int
+copy_work(struct checking *checking)
+{
+    lbx_fault fault = {.text = ""};
+    struct cli_target target;
+    lbx_status status;
+    int code = cli_target_open_whole(&target, checking->url,
+                                     &checking->values->common);
+
+    if (code != CLI_OK)
         return code;
-    status = lbx_file_store_salvage_with(checking.folder, checking.new_folder,
-                                         &checking.work, &report);
-    cli_progress_clear(&checking.bar);
-    code = CLI_OK;
+    status = lbx_file_store_copy_with(target.store, checking->new_folder,
+                                      &checking->work, &fault);
+    cli_progress_clear(&checking->bar);
     if (status == LBX_OK)
-        check_print_report(&checking, &report, "saved");
+        copy_print(checking);
     else
-        code = check_failed(&checking, status, &report.fault);
-    return cli_out_close(&checking.out, code);
+        code = check_failed(checking, status, &fault);
+    cli_target_close(&target);
+    return code;
 }
 
 static int
 copy_run(struct cli_call *call)
 {
-    struct check_values values = {.common = CLI_COMMON_INIT};
-    struct checking checking;
-    struct cli_target target;
-    struct cli_json json;
-    lbx_fault fault = {.text = ""};
-    lbx_status status;
-    int code = check_open(&checking, call, &values);
-
-    if (code != CLI_RUN)
-        return code;
-    code = cli_target_open_whole(&target, checking.url, &values.common);
-    if (code != CLI_OK)
-        return cli_out_close(&checking.out, code);
-    status = lbx_file_store_copy_with(target.store, checking.new_folder,
-                                      &checking.work, &fault);
-    cli_progress_clear(&checking.bar);
-    if (status != LBX_OK) {
-        code = check_failed(&checking, status, &fault);
-    } else if (checking.out.style != CLI_JSON) {
-        fprintf(checking.out.stream, "copied to %s\n", checking.new_folder);
-    } else if (cli_json_begin(&json, &checking.out)) {
-        lbx_json_writer_text(&json.writer, "result", "copied");
-        cli_json_bytes(&json, "folder", checking.new_folder,
-                       strlen(checking.new_folder));
-        cli_json_end(&json);
-    }
-    cli_target_close(&target);
-    return cli_out_close(&checking.out, code);
+    return check_run_work(call, copy_work);
 }
 
 const struct cli_command cli_check_command = {

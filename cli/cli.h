@@ -65,6 +65,8 @@ struct cli_option {
     const char *unlimited;      /* the word for no limit; NULL: none */
     int64_t least, most;        /* CLI_NUMBER */
     const char *const *choices; /* CLI_CHOICE: NULL ends it */
+    /* CLI_TEXT: NULL for what is allowed, else what would be */
+    const char *(*allowed)(const char *text);
 };
 
 struct cli_call;
@@ -109,6 +111,18 @@ struct cli_common {
         .name = "json", .letter = 'j', .kind = CLI_FLAG,                       \
         .offset = offsetof(type, common.json),                                 \
         .help = "print JSON, one object on a line"                             \
+    }
+#define CLI_MAX_OPTION(type, text)                                             \
+    {                                                                          \
+        .name = "max", .letter = 'n', .kind = CLI_NUMBER,                      \
+        .offset = offsetof(type, max), .argument = "N", .least = 1,            \
+        .most = INT64_MAX, .help = text                                        \
+    }
+#define CLI_NULL_OPTION(type)                                                  \
+    {                                                                          \
+        .name = "null", .letter = '0', .kind = CLI_FLAG,                       \
+        .offset = offsetof(type, null),                                        \
+        .help = "in a pipe: end messages with a NUL byte, not with a newline"  \
     }
 #define CLI_STORE_OPTIONS(type)                                                \
     {.name = "busy",                                                           \
@@ -187,6 +201,9 @@ struct cli_target {
     lbx_store *store;
     lbx_postbox *postbox;
 };
+
+/* Whether it begins as the URL of a store does. */
+bool cli_target_has_scheme(const char *url);
 
 /* Takes the URL of a box apart and opens its store, which must exist unless
  * `create`. CLI_OK, or the exit code after a complaint. */

@@ -90,6 +90,8 @@ parse_value(const struct cli_call *call, const struct cli_option *option,
         *(bool *)value = option->kind == CLI_FLAG;
         return CLI_RUN;
     case CLI_TEXT:
+        if (option->allowed && option->allowed(text))
+            return parse_refuse(call, option, text, option->allowed(text));
         *(const char **)value = text;
         return CLI_RUN;
     case CLI_LIST:

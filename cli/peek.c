@@ -13,14 +13,7 @@ struct peek_values {
 #define OFFSET(member) offsetof(struct peek_values, member)
 
 static const struct cli_option peek_options[] = {
-    {.name = "max",
-     .letter = 'n',
-     .kind = CLI_NUMBER,
-     .offset = OFFSET(max),
-     .argument = "N",
-     .least = 1,
-     .most = INT64_MAX,
-     .help = "at most so many messages (10)"},
+    CLI_MAX_OPTION(struct peek_values, "at most so many messages (10)"),
     {.name = "from",
      .kind = CLI_NUMBER,
      .offset = OFFSET(from),
@@ -28,11 +21,7 @@ static const struct cli_option peek_options[] = {
      .least = 0,
      .most = INT64_MAX,
      .help = "begin with the message of this number in the box (0)"},
-    {.name = "null",
-     .letter = '0',
-     .kind = CLI_FLAG,
-     .offset = OFFSET(null),
-     .help = "in a pipe: end messages with a NUL byte, not with a newline"},
+    CLI_NULL_OPTION(struct peek_values),
     CLI_JSON_OPTION(struct peek_values),
     CLI_STORE_OPTIONS(struct peek_values),
     {.name = NULL},

@@ -2,9 +2,9 @@
 /*
  * letterbox receive: leases messages and prints them.
  *
- * RECV-1  A message that was not printed is put back, however the command ends:
- *         by a signal, by a reader that has gone, by a full disk. After kill
- *         -9, when its lease ends.
+ * PRINT-1  A message that was not printed is put back, however the command
+ *          ends: by a signal, by a reader that has gone, by a full disk. After
+ *          kill -9, when its lease ends.
  */
 #include "commands.h"
 #include "output.h"
@@ -27,14 +27,8 @@ struct receive_values {
 #define OFFSET(member) offsetof(struct receive_values, member)
 
 static const struct cli_option receive_options[] = {
-    {.name = "max",
-     .letter = 'n',
-     .kind = CLI_NUMBER,
-     .offset = OFFSET(max),
-     .argument = "N",
-     .least = 1,
-     .most = INT64_MAX,
-     .help = "at most so many messages (1; with --follow, no limit)"},
+    CLI_MAX_OPTION(struct receive_values,
+                   "at most so many messages (1; with --follow, no limit)"),
     {.name = "wait",
      .letter = 'w',
      .kind = CLI_DURATION,
@@ -66,11 +60,7 @@ static const struct cli_option receive_options[] = {
      .kind = CLI_FLAG,
      .offset = OFFSET(receipts),
      .help = "in a pipe: print the receipt and a tab before each message"},
-    {.name = "null",
-     .letter = '0',
-     .kind = CLI_FLAG,
-     .offset = OFFSET(null),
-     .help = "in a pipe: end messages with a NUL byte, not with a newline"},
+    CLI_NULL_OPTION(struct receive_values),
     {.name = "attempt-id",
      .kind = CLI_TEXT,
      .offset = OFFSET(attempt_id),
@@ -176,7 +166,7 @@ receive_some(struct receiving *receiving, lbx_letter **letters, size_t *count)
 
 /* ---- Printing ---- */
 
-/* RECV-1. A letter whose lease has ended comes back by itself. */
+/* PRINT-1. A letter whose lease has ended comes back by itself. */
 static void
 receive_put_back(lbx_letter **letters, size_t count)
 {

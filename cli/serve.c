@@ -2,144 +2,30 @@
 /*
  * letterbox serve: a store as SQS, until a signal ends it.
  *
- * SERVE-1  SIGTERM and SIGINT end it with 0 after every answer was sent; a
- *          second one ends it at once.
- * SERVE-2  SIGHUP reads the keys and the files of TLS again; what cannot be
- *          used is reported, and the server goes on with what it has.
+ * SERVE-1  SIGTERM, SIGINT and the end of its terminal end it with 0 after
+ *          every answer was sent; a second signal ends it at once.
+ * SERVE-2  SIGHUP reads the settings, the keys and the files of TLS again. A
+ *          mistake in one of them is reported, and changes nothing; what
+ *          cannot change while the server runs is named.
+ * SERVE-3  One process serves a folder: a second one would not know the
+ *          rules of 60 seconds and the move tasks of the first.
  */
 #include "serve.h"
 #include "commands.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <letterbox/server.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
-
-#define OFFSET(member) offsetof(struct serve_values, member)
-
-static const char *const serve_levels[] = {"sync", "interval", "process", NULL};
-
-static const struct cli_option serve_options[] = {
-    {.name = "config",
-     .letter = 'c',
-     .kind = CLI_TEXT,
-     .offset = OFFSET(config),
-     .argument = "FILE",
-     .help = "settings: these options, and queues; see letterbox.conf(5)"},
-    {.name = "store",
-     .letter = 's',
-     .kind = CLI_TEXT,
-     .offset = OFFSET(store),
-     .argument = "URL",
-     .help = "where messages are kept: file:DIR or memory: "
-             "(file:letterbox-data)"},
-    {.name = "listen",
-     .letter = 'l',
-     .kind = CLI_TEXT,
-     .offset = OFFSET(listen),
-     .argument = "ADDRESS",
-     .help = "127.0.0.1:9324, [::1]:9324, unix:/run/sqs.sock, fd:3; port 0: "
-             "one is chosen (127.0.0.1:9324)"},
-    {.name = "durability",
-     .kind = CLI_CHOICE,
-     .offset = OFFSET(level),
-     .argument = "LEVEL",
-     .choices = serve_levels,
-     .help = "of file: what an answer survives: sync, a power cut; interval, "
-             "one but for the last 100 ms; process, kill -9 (sync)"},
-    {.name = "region",
-     .kind = CLI_TEXT,
-     .offset = OFFSET(region),
-     .argument = "NAME",
-     .help = "whose queues are the boxes of the store (us-east-1)"},
-    {.name = "account",
-     .kind = CLI_TEXT,
-     .offset = OFFSET(account),
-     .argument = "DIGITS",
-     .help = "the same for the account (000000000000)"},
-    {.name = "url",
-     .kind = CLI_TEXT,
-     .offset = OFFSET(url),
-     .argument = "URL",
-     .help = "what queue URLs begin with (the Host of each request)"},
-    {.name = "trust-forwarded",
-     .kind = CLI_FLAG,
-     .offset = OFFSET(trust_forwarded),
-     .help = "behind a proxy: X-Forwarded-Host and -Proto count"},
-    {.name = "keys",
-     .letter = 'k',
-     .kind = CLI_TEXT,
-     .offset = OFFSET(keys),
-     .argument = "FILE",
-     .help = "access keys; requests must be signed by one of them. A line "
-             "each: ACCESS-KEY SECRET [ACCOUNT [TOKEN]]"},
-    {.name = "insecure",
-     .kind = CLI_FLAG,
-     .offset = OFFSET(insecure),
-     .help = "without keys, listen also where others can connect"},
-    {.name = "tls-certificate",
-     .kind = CLI_TEXT,
-     .offset = OFFSET(tls_certificate),
-     .argument = "FILE",
-     .help = "speak TLS, with this certificate chain (PEM)"},
-    {.name = "tls-key",
-     .kind = CLI_TEXT,
-     .offset = OFFSET(tls_key),
-     .argument = "FILE",
-     .help = "and its key"},
-    {.name = "threads",
-     .letter = 't',
-     .kind = CLI_NUMBER,
-     .offset = OFFSET(threads),
-     .argument = "NUMBER",
-     .least = 1,
-     .most = 64,
-     .help = "event loops (one per processor)"},
-    {.name = "max-connections",
-     .kind = CLI_NUMBER,
-     .offset = OFFSET(max_connections),
-     .argument = "NUMBER",
-     .least = 1,
-     .most = 1000000,
-     .help = "more are refused (10000)"},
-    {.name = "max-in-flight",
-     .kind = CLI_NUMBER,
-     .offset = OFFSET(max_in_flight),
-     .argument = "NUMBER",
-     .least = 1,
-     .most = 1000000000,
-     .help = "of queues that are created: messages that are received and not "
-             "deleted (120000)"},
-    {.name = "quick-purge",
-     .kind = CLI_FLAG,
-     .offset = OFFSET(quick_purge),
-     .help = "a queue may be purged again within 60 seconds"},
-    {.name = "quick-create",
-     .kind = CLI_FLAG,
-     .offset = OFFSET(quick_create),
-     .help = "a queue may be created within 60 seconds of its deletion"},
-    {.name = "log-requests",
-     .kind = CLI_FLAG,
-     .offset = OFFSET(log_requests),
-     .help = "a line for each request, without bodies"},
-    {.name = "no-sandbox",
-     .kind = CLI_FLAG,
-     .offset = OFFSET(no_sandbox),
-     .help = "keep what the server has no use for: other files, running "
-             "programs"},
-    {.name = "quiet",
-     .letter = 'q',
-     .kind = CLI_FLAG,
-     .offset = OFFSET(quiet),
-     .help = "print nothing at the start"},
-    CLI_STORE_OPTIONS(struct serve_values),
-    {.name = NULL},
-};
 
 static void
 serve_log(void *context, const char *line)
@@ -188,25 +74,92 @@ serve_greet(const struct serve_values *values, const char *address)
     fflush(stdout);
 }
 
-static void
-serve_reload(const struct serve_values *values, lbx_server *server)
+/* ---- Reload ---- */
+
+/* A daemon that is running, and what it was started with. */
+struct daemon {
+    struct cli_call *call;
+    struct serve_values values;
+    lbx_settings *settings; /* values point into it; NULL: none */
+    lbx_store *store;
+    lbx_server *server;
+};
+
+__attribute__((format(printf, 1, 2))) static void
+serve_log_format(const char *format, ...)
+{
+    char line[512];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(line, sizeof(line), format, arguments);
+    va_end(arguments);
+    serve_log(NULL, line);
+}
+
+static int
+reload_server(const struct daemon *daemon, const struct serve_values *next,
+              const lbx_settings *settings)
 {
     struct serve_keys keys = {.count = 0};
     lbx_fault fault;
+    lbx_status status;
+    int code = serve_keys_read(&keys, next->keys, settings);
 
-    if (values->keys && serve_keys_read(&keys, values->keys) != CLI_OK)
-        return;
-    if (lbx_server_reload(server, keys.items, keys.count, &fault) != LBX_OK)
-        cli_complain("nothing was reloaded: %s", fault.text);
-    else
-        serve_log(NULL, "keys and certificates were read again");
+    if (code != CLI_OK)
+        return code;
+    status = lbx_server_reload(daemon->server, keys.items, keys.count, &fault);
     serve_keys_free(&keys);
+    if (status != LBX_OK)
+        return cli_complain_status(status, &fault, "reload");
+    return CLI_OK;
+}
+
+/* SERVE-2: everything is read and checked before the first change. */
+static void
+serve_reload(const struct daemon *daemon)
+{
+    const struct cli_option *fixed = NULL;
+    struct serve_values next;
+    lbx_settings *settings;
+
+    if (serve_values_read(daemon->call, &next, &settings) != CLI_RUN) {
+        serve_log(NULL, "reload: nothing was changed");
+        return;
+    }
+    if (reload_server(daemon, &next, settings) != CLI_OK) {
+        serve_log(NULL, "reload: nothing was changed");
+        lbx_settings_unref(settings);
+        return;
+    }
+    lbx_server_log_requests(daemon->server, next.log_requests);
+    // With the running values: max-in-flight waits for the next start.
+    if (serve_config_declare(settings, &daemon->values, daemon->store) !=
+        CLI_OK)
+        serve_log(NULL, "reload: this queue, and those declared below it, "
+                        "were not changed");
+    while ((fixed = serve_values_next_fixed(&daemon->values, &next, fixed)))
+        serve_log_format("reload: %s changes with the next start, not before",
+                         fixed->name);
+    serve_log(NULL, "reload: settings, keys and certificates were read");
+    lbx_settings_unref(settings);
+}
+
+/* A terminal that is closed sends SIGHUP too: then the server must end, for
+ * no terminal is left from which it could be ended. */
+static bool
+serve_terminal_is_closed(void)
+{
+    struct termios unused;
+
+    return tcgetattr(STDIN_FILENO, &unused) != 0 && errno == EIO;
 }
 
 static void
-serve_until_signal(const struct serve_values *values, lbx_server *server,
-                   int signals)
+serve_until_signal(const struct daemon *daemon, int signals)
 {
+    sigset_t set;
+
     for (;;) {
         struct pollfd ready = {.fd = signals, .events = POLLIN};
         int signal_number;
@@ -214,32 +167,34 @@ serve_until_signal(const struct serve_values *values, lbx_server *server,
         if (poll(&ready, 1, -1) < 0)
             continue;
         signal_number = cli_signals_take(signals);
-        if (signal_number == SIGHUP)
-            serve_reload(values, server);
-        else if (signal_number != 0)
+        if (signal_number == SIGHUP && !serve_terminal_is_closed()) {
+            serve_notify_reloading();
+            serve_reload(daemon);
+            serve_notify("READY=1");
+        } else if (signal_number != 0)
             break;
     }
     // SERVE-1: a second signal ends the program as always.
-    sigset_t set;
-
     sigemptyset(&set);
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
     sigprocmask(SIG_UNBLOCK, &set, NULL);
     serve_notify("STOPPING=1");
-    lbx_server_stop(server);
+    lbx_server_stop(daemon->server);
 }
 
+/* ---- Start ---- */
+
 static int
-serve_start(const struct serve_values *values, lbx_store *store,
-            const struct serve_keys *keys, lbx_server **ret)
+serve_start(struct daemon *daemon, const struct serve_keys *keys)
 {
+    const struct serve_values *values = &daemon->values;
     lbx_server_options options = LBX_SERVER_OPTIONS_INIT;
     lbx_fault fault;
     lbx_status status;
 
     options.fault = &fault;
-    options.store = store;
+    options.store = daemon->store;
     options.listen = values->listen;
     options.threads = (uint32_t)values->threads;
     options.region = values->region;
@@ -249,18 +204,32 @@ serve_start(const struct serve_values *values, lbx_store *store,
     options.keys = keys->items;
     options.key_count = keys->count;
     options.insecure = values->insecure;
+    options.open_metrics = values->open_metrics;
     options.tls_certificate = values->tls_certificate;
     options.tls_key = values->tls_key;
     options.max_connections = (uint32_t)values->max_connections;
+    options.max_connections_per_address =
+        (uint32_t)values->max_connections_per_address;
+    options.max_requests_per_second = (uint32_t)values->max_requests_per_second;
+    options.max_held_bytes = (size_t)values->max_memory;
+    options.max_polls = (uint32_t)values->max_polls;
+    options.max_log_lines = (uint32_t)values->max_log_lines;
+    options.request_timeout_ns = values->request_timeout_ns;
+    options.write_timeout_ns = values->write_timeout_ns;
+    options.idle_timeout_ns = values->idle_timeout_ns;
     options.max_leased = values->max_in_flight;
     options.quick_purge = values->quick_purge;
     options.quick_create = values->quick_create;
     options.log = serve_log;
     options.log_requests = values->log_requests;
-    status = lbx_server_start(&options, ret);
-    if (status != LBX_OK)
-        return cli_complain_status(status, &fault, values->listen);
-    return CLI_OK;
+    status = lbx_server_start(&options, &daemon->server);
+    if (status == LBX_OK)
+        return CLI_OK;
+    (void)cli_complain_status(status, &fault, "serve");
+    if (status == LBX_EXISTS)
+        cli_complain("use that process, stop it, or give another --listen "
+                     "ADDRESS; with port 0, one is chosen");
+    return cli_exit_of(status);
 }
 
 /* As many descriptors as may be had: each connection takes one. */
@@ -276,13 +245,60 @@ serve_raise_limits(void)
     }
 }
 
+/* SERVE-3: locks the folder of the store, until the process ends. The store
+ * itself can be shared, by processes that take part in its rules. */
 static int
-serve_store(const struct serve_values *values, const struct serve_keys *keys,
-            const lbx_settings *settings)
+serve_claim(const struct serve_values *values, int *ret_fd)
+{
+    char folder[CLI_URL_BYTES];
+
+    *ret_fd = -1;
+    if (strncmp(values->store, "file:", 5) != 0)
+        return CLI_OK;
+    if (cli_target_folder(values->store, false, folder) != CLI_OK)
+        return CLI_USAGE;
+    *ret_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    // A file system that cannot lock folders does not keep a second one out.
+    if (*ret_fd < 0 || flock(*ret_fd, LOCK_EX | LOCK_NB) == 0 ||
+        errno != EWOULDBLOCK)
+        return CLI_OK;
+    close(*ret_fd);
+    cli_complain("%s is being served by another process: use that one, stop "
+                 "it, or serve another --store",
+                 values->store);
+    return CLI_TEMPORARY;
+}
+
+/* Serves the open store. */
+static int
+serve_store(struct daemon *daemon, int signals)
+{
+    struct serve_keys keys = {.count = 0};
+    int folder = -1;
+    int code = serve_claim(&daemon->values, &folder);
+
+    if (code == CLI_OK)
+        code = serve_keys_read(&keys, daemon->values.keys, daemon->settings);
+    if (code == CLI_OK)
+        code = serve_config_declare(daemon->settings, &daemon->values,
+                                    daemon->store);
+    if (code == CLI_OK)
+        code = serve_start(daemon, &keys);
+    serve_keys_free(&keys);
+    if (code == CLI_OK) {
+        serve_greet(&daemon->values, lbx_server_address(daemon->server));
+        serve_notify("READY=1");
+        serve_until_signal(daemon, signals);
+    }
+    if (folder >= 0)
+        close(folder);
+    return code;
+}
+
+static int
+serve_daemon(struct daemon *daemon)
 {
     int signals = cli_signals_open();
-    lbx_server *server;
-    lbx_store *store;
     int code;
 
     if (signals < 0) {
@@ -290,95 +306,26 @@ serve_store(const struct serve_values *values, const struct serve_keys *keys,
         return CLI_FAILED;
     }
     serve_raise_limits();
-    if (!values->no_sandbox)
-        serve_sandbox(values, serve_log);
-    code = serve_open_store(values, &store);
-    if (code != CLI_OK)
-        return code;
-    code = serve_config_declare(settings, values, store);
-    if (code == CLI_OK)
-        code = serve_start(values, store, keys, &server);
+    if (!daemon->values.no_sandbox)
+        serve_sandbox(&daemon->values, serve_log);
+    code = serve_open_store(&daemon->values, &daemon->store);
     if (code == CLI_OK) {
-        serve_greet(values, lbx_server_address(server));
-        serve_notify("READY=1");
-        serve_until_signal(values, server, signals);
+        code = serve_store(daemon, signals);
+        lbx_store_unref(daemon->store);
     }
-    lbx_store_unref(store);
     close(signals);
     return code;
-}
-
-/* The environment counts more than the settings file, and less than the
- * command line. */
-static void
-serve_read_environment(struct serve_values *values)
-{
-    const struct {
-        const char *name;
-        const char **value;
-    } rows[] = {
-        {"LETTERBOX_STORE", &values->store},
-        {"LETTERBOX_LISTEN", &values->listen},
-        {"LETTERBOX_REGION", &values->region},
-        {"LETTERBOX_ACCOUNT", &values->account},
-        {"LETTERBOX_URL", &values->url},
-        {"LETTERBOX_KEYS", &values->keys},
-    };
-
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        const char *text = getenv(rows[i].name);
-
-        if (text && text[0])
-            *rows[i].value = text;
-    }
-}
-
-/* The value of --config, before anything else is read: what it says is
- * overridden by the rest of the line. */
-static const char *
-serve_find_config(const struct cli_call *call)
-{
-    for (int i = 1; i < call->argc; i++) {
-        const char *word = call->argv[i];
-
-        if (strncmp(word, "--config=", 9) == 0)
-            return word + 9;
-        if (i + 1 < call->argc &&
-            (strcmp(word, "--config") == 0 || strcmp(word, "-c") == 0))
-            return call->argv[i + 1];
-    }
-    return getenv("LETTERBOX_CONFIG");
 }
 
 static int
 serve_run(struct cli_call *call)
 {
-    struct serve_values values = {
-        .common = CLI_COMMON_INIT,
-        .store = "file:letterbox-data",
-        .listen = serve_passed_socket(),
-        .region = "us-east-1",
-        .account = "000000000000",
-        .max_connections = 10000,
-        .max_in_flight = 120000,
-    };
-    const char *config = serve_find_config(call);
-    struct serve_keys keys = {.count = 0};
-    lbx_settings *settings = NULL;
-    int code = CLI_OK;
+    struct daemon daemon = {.call = call};
+    int code = serve_values_read(call, &daemon.values, &daemon.settings);
 
-    if (config)
-        code = serve_config_read(config, serve_options, &values, &settings);
-    serve_read_environment(&values);
-    if (code == CLI_OK)
-        code = cli_parse(call, &values);
-    if (code == CLI_RUN) {
-        code = values.keys ? serve_keys_read(&keys, values.keys) : CLI_OK;
-        if (code == CLI_OK)
-            code = serve_store(&values, &keys, settings);
-    }
-    serve_keys_free(&keys);
-    lbx_settings_unref(settings);
+    if (code == CLI_RUN)
+        code = serve_daemon(&daemon);
+    lbx_settings_unref(daemon.settings);
     return code;
 }
 
@@ -388,8 +335,8 @@ const struct cli_command cli_serve_command = {
     .summary = "serve a store as SQS, for any AWS SDK",
     .details =
         "Serves a store at an address that any AWS SDK can be given as its "
-        "endpoint, until SIGTERM or SIGINT. SIGHUP reads keys and "
-        "certificates again.\n\n"
+        "endpoint, until SIGTERM or SIGINT. SIGHUP reads the settings, the "
+        "keys and the certificates again.\n\n"
         "The queues of the home account and region are the boxes of the "
         "store: letterbox receive file:DIR/QUEUE gets what an SDK has sent.\n\n"
         "GET /health, GET /metrics (Prometheus), GET "
@@ -406,8 +353,8 @@ const struct cli_command cli_serve_command = {
             "for tests, in memory, at a port that is free",
             "letterbox serve --store memory: --listen 127.0.0.1:0",
             "for others, with keys and TLS",
-            "letterbox serve --listen 0.0.0.0:443 --keys keys.txt "
-            "--tls-certificate chain.pem --tls-key key.pem",
+            ("letterbox serve --listen 0.0.0.0:443 --keys keys.txt "
+             "--tls-certificate chain.pem --tls-key key.pem"),
             NULL},
     .run = serve_run,
 };

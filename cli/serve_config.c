@@ -4,6 +4,9 @@
  *
  *     letterbox.server {
  *       store = "file:/var/lib/letterbox"
+ *       access-keys {
+ *         AKIAEXAMPLE { secret = ..., account = "111111111111" }
+ *       }
  *       queues {
  *         orders-dlq { }
  *         orders {
@@ -15,11 +18,13 @@
  *
  * Its keys are the options of the command line, by the same table; what the
  * command line says counts more. Queues that it declares are created, or
- * changed to what is declared, before the server listens.
+ * changed to what is declared, before the server listens, and when it reads
+ * the file again. serve_keys.c reads the access keys.
  */
 #include "serve.h"
 
 #include <letterbox/settings.h>
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -48,22 +53,23 @@ config_type_of(enum cli_kind kind)
 }
 
 static lbx_status
-config_check(const lbx_settings *section, const struct cli_option *options,
-             lbx_fault *fault)
+config_check(const lbx_settings *section, lbx_fault *fault)
 {
-    lbx_settings_rule rules[CONFIG_OPTIONS_MOST + 1] = {
-        {.key = "queues", .type = LBX_SETTINGS_TYPE_SECTION}};
-    size_t count = 1;
+    lbx_settings_rule rules[CONFIG_OPTIONS_MOST + 2] = {
+        {.key = "queues", .type = LBX_SETTINGS_TYPE_SECTION},
+        {.key = "access-keys", .type = LBX_SETTINGS_TYPE_SECTION}};
+    const struct cli_option *option = serve_options;
+    size_t count = 2;
 
-    for (; options->name && count <= CONFIG_OPTIONS_MOST; options++) {
-        if (strcmp(options->name, "config") == 0)
+    for (; option->name && count < CONFIG_OPTIONS_MOST + 2; option++) {
+        if (strcmp(option->name, "config") == 0)
             continue;
         rules[count++] = (lbx_settings_rule){
-            .key = options->name,
-            .type = config_type_of(options->kind),
-            .min = options->least,
-            .max = options->most,
-            .words = options->choices,
+            .key = option->name,
+            .type = config_type_of(option->kind),
+            .min = option->least,
+            .max = option->most,
+            .words = option->choices,
         };
     }
     return lbx_settings_check(section, rules, count, fault);
@@ -84,6 +90,24 @@ config_read_choice(const lbx_settings *section, const struct cli_option *option,
     return status;
 }
 
+static lbx_status
+config_read_text(const lbx_settings *section, const struct cli_option *option,
+                 const char **ret, lbx_fault *fault)
+{
+    const char *allowed = NULL;
+    char text[200];
+    lbx_status status =
+        lbx_settings_read_string(section, option->name, ret, fault);
+
+    if (status == LBX_OK && option->allowed)
+        allowed = option->allowed(*ret);
+    if (!allowed)
+        return status;
+    snprintf(text, sizeof(text), "allowed is %s", allowed);
+    return lbx_settings_write_fault(lbx_settings_at(section, option->name),
+                                    text, fault);
+}
+
 /* After config_check(), what is there can be read. */
 static lbx_status
 config_read_option(const lbx_settings *section, const struct cli_option *option,
@@ -97,7 +121,7 @@ config_read_option(const lbx_settings *section, const struct cli_option *option,
     case CLI_FLAG:
         return lbx_settings_read_boolean(section, name, value, fault);
     case CLI_TEXT:
-        return lbx_settings_read_string(section, name, value, fault);
+        return config_read_text(section, option, value, fault);
     case CLI_NUMBER:
         return lbx_settings_read_integer(section, name, value, fault);
     case CLI_DURATION:
@@ -111,33 +135,6 @@ config_read_option(const lbx_settings *section, const struct cli_option *option,
         break;
     }
     return LBX_OK;
-}
-
-int
-serve_config_read(const char *path, const struct cli_option *options,
-                  struct serve_values *values, lbx_settings **ret)
-{
-    lbx_settings_options how = LBX_SETTINGS_OPTIONS_INIT;
-    const lbx_settings *section;
-    lbx_fault fault;
-    lbx_status status;
-
-    how.fault = &fault;
-    status = lbx_settings_load_file(path, &how, ret);
-    if (status != LBX_OK)
-        return cli_complain_status(status, &fault, path);
-    status =
-        lbx_settings_read_section(*ret, "letterbox.server", &section, &fault);
-    if (status == LBX_OK)
-        status = config_check(section, options, &fault);
-    for (; status == LBX_OK && options->name; options++)
-        status = config_read_option(section, options,
-                                    (char *)values + options->offset, &fault);
-    if (status == LBX_OK)
-        return CLI_OK;
-    lbx_settings_unref(*ret);
-    *ret = NULL;
-    return cli_complain_status(status, &fault, path);
 }
 
 /* ---- Queues ---- */
@@ -206,6 +203,18 @@ queue_is_fifo_name(const char *name)
     return size > 5 && strcmp(name + size - 5, ".fifo") == 0;
 }
 
+/* A box may have other names, but no client of SQS could use it. */
+static bool
+queue_is_name(const char *name)
+{
+    const size_t size = strlen(name);
+    const size_t plain = size - (queue_is_fifo_name(name) ? 5 : 0);
+
+    return size >= 1 && size <= 80 &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                        "0123456789-_") == plain;
+}
+
 static lbx_status
 queue_read(const lbx_settings *queue, const struct serve_values *values,
            lbx_box_options *box, lbx_fault *fault)
@@ -214,6 +223,12 @@ queue_read(const lbx_settings *queue, const struct serve_values *values,
     bool fifo = false, by_content = false;
     lbx_status status;
 
+    if (!queue_is_name(lbx_settings_key(queue)))
+        return lbx_settings_write_fault(
+            queue,
+            "allowed as the name of a queue are 1 to 80 letters, digits, "
+            "hyphens and underscores, then .fifo for a FIFO queue",
+            fault);
     status =
         lbx_settings_check(queue, queue_rules,
                            sizeof(queue_rules) / sizeof(queue_rules[0]), fault);
@@ -270,6 +285,19 @@ queue_declare(const lbx_settings *queue, const struct serve_values *values,
     return status;
 }
 
+/* So that a mistake in the last queue changes none of the others. */
+static lbx_status
+queues_check(const lbx_settings *queues, const struct serve_values *values,
+             lbx_fault *fault)
+{
+    lbx_status status = LBX_OK;
+    lbx_box_options box;
+
+    for (size_t i = 0; status == LBX_OK && i < lbx_settings_count(queues); i++)
+        status = queue_read(lbx_settings_child(queues, i), values, &box, fault);
+    return status;
+}
+
 int
 serve_config_declare(const lbx_settings *settings,
                      const struct serve_values *values, lbx_store *store)
@@ -286,4 +314,37 @@ serve_config_declare(const lbx_settings *settings,
             return cli_complain_status(status, &fault, "queues");
     }
     return CLI_OK;
+}
+
+/* ---- The file ---- */
+
+int
+serve_config_read(const char *path, struct serve_values *values,
+                  lbx_settings **ret)
+{
+    const struct cli_option *option = serve_options;
+    lbx_settings_options how = LBX_SETTINGS_OPTIONS_INIT;
+    const lbx_settings *section;
+    lbx_fault fault;
+    lbx_status status;
+
+    how.fault = &fault;
+    status = lbx_settings_load_file(path, &how, ret);
+    if (status != LBX_OK)
+        return cli_complain_status(status, &fault, path);
+    status =
+        lbx_settings_read_section(*ret, "letterbox.server", &section, &fault);
+    if (status == LBX_OK)
+        status = config_check(section, &fault);
+    for (; status == LBX_OK && option->name; option++)
+        status = config_read_option(section, option,
+                                    (char *)values + option->offset, &fault);
+    if (status == LBX_OK)
+        status =
+            queues_check(lbx_settings_at(section, "queues"), values, &fault);
+    if (status == LBX_OK)
+        return CLI_RUN;
+    lbx_settings_unref(*ret);
+    *ret = NULL;
+    return cli_complain_status(status, &fault, path);
 }

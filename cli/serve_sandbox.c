@@ -3,33 +3,28 @@
  * The sandbox of a server: what it cannot do even if a request takes it over.
  *
  * SANDBOX-1  Landlock: files outside the store's folder, and the few that the
- *            server must read again (certificate, keys), cannot be opened. It
- *            holds for threads that are started later, so it is set up before
- *            the store is opened.
- * SANDBOX-2  Seccomp: system calls that a server has no use for, among them
- *            running a program, tracing, mounting and loading code into the
- *            kernel, fail with EPERM; and so do sockets of other families than
- *            IPv4, IPv6 and Unix.
+ *            server must read again (settings, certificate, keys), cannot be
+ *            opened. It holds for threads that are started later, so it is set
+ *            up before the store is opened.
+ * SANDBOX-2  Seccomp: system calls that a server does not need fail
+ *            (serve_seccomp.c).
+ * SANDBOX-3  Of the capabilities that root has, those are kept that open files
+ *            of other owners, and ports below 1024.
  *
  * A kernel that cannot do one of them is reported in the log, and the server
  * goes on without.
  */
 #include "serve.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
+#include <linux/capability.h>
 #include <linux/landlock.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -78,7 +73,7 @@ sandbox_allow_folder_of(int rules, const char *path, uint64_t access)
 
     if (!path || strlen(path) >= sizeof(copy))
         return;
-    strcpy(copy, path);
+    memcpy(copy, path, strlen(path) + 1);
     sandbox_allow(rules, dirname(copy), access);
     target = realpath(path, NULL); // of a link, as certbot's are
     if (target)
@@ -89,9 +84,15 @@ sandbox_allow_folder_of(int rules, const char *path, uint64_t access)
 /* What the system's library reads to find an address by its name, and what the
  * server itself opens. */
 static const char *const sandbox_system_files[] = {
-    "/etc/hosts",     "/etc/nsswitch.conf", "/etc/resolv.conf",
-    "/etc/host.conf", "/etc/gai.conf",
-    "/dev/null", // a descriptor in reserve (LSTN-1)
+    "/etc/hosts",
+    "/etc/nsswitch.conf",
+    "/etc/resolv.conf",
+    "/etc/host.conf",
+    "/etc/gai.conf",
+    "/etc/localtime",
+    "/sys/devices/system/cpu/online",  // how many loops
+    "/proc/sys/kernel/random/boot_id", // which locks are of an earlier life
+    "/dev/null",                       // a descriptor in reserve (LSTN-1)
 };
 
 static bool
@@ -109,6 +110,7 @@ sandbox_close_files(const struct serve_values *values, const char *folder)
     sandbox_allow_folder_of(rules, values->tls_certificate, SANDBOX_READ);
     sandbox_allow_folder_of(rules, values->tls_key, SANDBOX_READ);
     sandbox_allow_folder_of(rules, values->keys, SANDBOX_READ);
+    sandbox_allow_folder_of(rules, values->config, SANDBOX_READ);
     if (strncmp(values->listen, "unix:", 5) == 0)
         sandbox_allow_folder_of(rules, values->listen + 5, SANDBOX_WRITE);
     for (size_t i = 0;
@@ -122,117 +124,34 @@ sandbox_close_files(const struct serve_values *values, const char *folder)
     return done;
 }
 
-/* ---- System calls ---- */
+/* ---- Capabilities ---- */
 
-static const unsigned sandbox_refused[] = {
-    SYS_execve,
-    SYS_execveat,
-    SYS_ptrace,
-    SYS_process_vm_readv,
-    SYS_process_vm_writev,
-    SYS_bpf,
-    SYS_perf_event_open,
-    SYS_userfaultfd,
-    SYS_keyctl,
-    SYS_add_key,
-    SYS_request_key,
-    SYS_mount,
-    SYS_umount2,
-    SYS_pivot_root,
-    SYS_chroot,
-    SYS_move_mount,
-    SYS_open_tree,
-    SYS_fsopen,
-    SYS_fsmount,
-    SYS_init_module,
-    SYS_finit_module,
-    SYS_delete_module,
-    SYS_kexec_load,
-    SYS_kexec_file_load,
-    SYS_reboot,
-    SYS_swapon,
-    SYS_swapoff,
-    SYS_setns,
-    SYS_unshare,
-    SYS_sethostname,
-    SYS_setdomainname,
-    SYS_settimeofday,
-    SYS_clock_settime,
-    SYS_adjtimex,
-    SYS_clock_adjtime,
-    SYS_acct,
-    SYS_quotactl,
-    SYS_name_to_handle_at,
-    SYS_open_by_handle_at,
-    SYS_personality,
-    SYS_io_uring_setup,
-    SYS_mknodat,
-};
-
-#if defined(__x86_64__)
-#define SANDBOX_ARCH AUDIT_ARCH_X86_64
-#else
-#define SANDBOX_ARCH AUDIT_ARCH_AARCH64
-#endif
-
-enum {
-    SANDBOX_REFUSED = sizeof(sandbox_refused) / sizeof(sandbox_refused[0]),
-    SANDBOX_STEPS = 16 + 2 * SANDBOX_REFUSED
-};
-
-#define SANDBOX_EPERM (SECCOMP_RET_ERRNO | (EPERM & SECCOMP_RET_DATA))
-
-static void
-sandbox_add(struct sock_filter *filter, size_t *count, uint16_t code,
-            uint32_t k, uint8_t if_true, uint8_t if_false)
-{
-    filter[(*count)++] = (struct sock_filter){code, if_true, if_false, k};
-}
-
-/* Whatever else a number of another architecture would mean is refused. */
-static size_t
-sandbox_make_filter(struct sock_filter *filter)
-{
-    const uint16_t load = BPF_LD | BPF_W | BPF_ABS;
-    const uint16_t equal = BPF_JMP | BPF_JEQ | BPF_K;
-    const uint16_t end = BPF_RET | BPF_K;
-    const unsigned families[] = {AF_UNIX, AF_INET, AF_INET6};
-    size_t count = 0;
-
-    sandbox_add(filter, &count, load, offsetof(struct seccomp_data, arch), 0,
-                0);
-    sandbox_add(filter, &count, equal, SANDBOX_ARCH, 1, 0);
-    sandbox_add(filter, &count, end, SANDBOX_EPERM, 0, 0);
-    sandbox_add(filter, &count, load, offsetof(struct seccomp_data, nr), 0, 0);
-    for (size_t i = 0; i < SANDBOX_REFUSED; i++) {
-        sandbox_add(filter, &count, equal, sandbox_refused[i], 0, 1);
-        sandbox_add(filter, &count, end, SANDBOX_EPERM, 0, 0);
-    }
-    sandbox_add(filter, &count, equal, SYS_socket, 1, 0);
-    sandbox_add(filter, &count, end, SECCOMP_RET_ALLOW, 0, 0);
-    sandbox_add(filter, &count, load, offsetof(struct seccomp_data, args[0]), 0,
-                0);
-    for (size_t i = 0; i < 3; i++)
-        sandbox_add(filter, &count, equal, families[i], (uint8_t)(3 - i), 0);
-    sandbox_add(filter, &count, end, SANDBOX_EPERM, 0, 0);
-    sandbox_add(filter, &count, end, SECCOMP_RET_ALLOW, 0, 0);
-    return count;
-}
-
+/* SANDBOX-3: they are those of a thread, so this is done before there are
+ * others. A group's store needs to give its files to the group. */
 static bool
-sandbox_close_calls(void)
+sandbox_drop_capabilities(const struct serve_values *values)
 {
-    struct sock_filter filter[SANDBOX_STEPS];
-    const struct sock_fprog program = {
-        .len = (unsigned short)sandbox_make_filter(filter),
-        .filter = filter,
-    };
+    struct __user_cap_header_struct header = {.version =
+                                                  _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
+    uint32_t kept = 1u << CAP_NET_BIND_SERVICE | 1u << CAP_DAC_OVERRIDE |
+                    1u << CAP_DAC_READ_SEARCH;
 
-    return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
-                   SECCOMP_FILTER_FLAG_TSYNC, &program) == 0;
+    if (values->common.group_store)
+        kept |= 1u << CAP_CHOWN | 1u << CAP_FOWNER;
+    if (syscall(SYS_capget, &header, sets) != 0)
+        return false;
+    for (size_t i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
+        const uint32_t mask = i == 0 ? kept : 0;
+
+        sets[i].permitted &= mask;
+        sets[i].effective &= mask;
+        sets[i].inheritable = 0;
+    }
+    return syscall(SYS_capset, &header, sets) == 0;
 }
 
-/* ---- Both ---- */
+/* ---- All of it ---- */
 
 void
 serve_sandbox(const struct serve_values *values,
@@ -257,7 +176,9 @@ serve_sandbox(const struct serve_values *values,
     }
     if (!sandbox_close_files(values, in_files ? folder : NULL))
         log(NULL, "no landlock in this kernel: files are not closed off");
-    if (!sandbox_close_calls())
+    if (!sandbox_drop_capabilities(values))
+        log(NULL, "capabilities cannot be given up in this kernel");
+    if (!serve_seccomp())
         log(NULL, "no seccomp in this kernel: system calls are not closed "
                   "off");
 }

@@ -3,10 +3,12 @@
 #include "serve.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 void
@@ -29,6 +31,19 @@ serve_notify(const char *state)
                  (const struct sockaddr *)&address,
                  (socklen_t)(offsetof(struct sockaddr_un, sun_path) + size));
     close(fd);
+}
+
+/* systemd tells by the time whether READY=1 was sent before or after. */
+void
+serve_notify_reloading(void)
+{
+    struct timespec now;
+    char state[80];
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    snprintf(state, sizeof(state), "RELOADING=1\nMONOTONIC_USEC=%lld",
+             (long long)now.tv_sec * 1000000 + now.tv_nsec / 1000);
+    serve_notify(state);
 }
 
 const char *

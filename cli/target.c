@@ -11,6 +11,17 @@
 /* A store that the library gets has a row here. */
 static const char *const target_schemes[] = {"file:", "memory:", NULL};
 
+bool
+cli_target_has_scheme(const char *url)
+{
+    size_t i = 0;
+
+    while (target_schemes[i] &&
+           strncmp(url, target_schemes[i], strlen(target_schemes[i])) != 0)
+        i++;
+    return target_schemes[i] != NULL;
+}
+
 static int
 target_hex(char c)
 {
@@ -136,10 +147,9 @@ target_split(struct cli_target *target, const char *url)
     slash = strrchr(rest, '/');
     box = slash ? slash + 1 : rest;
     if (strncmp(url, "file:", 5) == 0 && (!slash || !*box)) {
-        cli_complain(*rest && !slash
-                         ? "%s names no folder, or no box: write file:DIR/BOX"
-                         : "%s names no box: write file:DIR/BOX",
-                     url);
+        cli_complain("%s names %sno box: write %s%sBOX", url,
+                     *rest ? "a folder and " : "", *rest ? url : "file:DIR",
+                     slash ? "" : "/");
         return CLI_USAGE;
     }
     // Before a store is created for it.

@@ -34,9 +34,9 @@
  * Threads    any, for everything here, unless an entry states otherwise.
  *
  * Caveats
- * - A queue that was deleted less than 60 seconds ago, and a purge less than 60
- *   seconds after another, are refused, as SQS does (`quick_create`,
- *   `quick_purge`).
+ * - To create a queue less than 60 seconds after its deletion, and to purge one
+ *   less than 60 seconds after the last purge, is refused, as in SQS, unless
+ *   `quick_create` and `quick_purge` allow it.
  * - An answer is sent after the store has reached its durability.
  */
 #ifndef LETTERBOX_SERVER_H
@@ -49,12 +49,14 @@ LBX_BEGIN
 
 typedef struct lbx_server lbx_server;
 
-/* An access key: whoever signs with its secret acts for the account. */
+/* An access key: a request that is signed with its secret acts for the
+ * account. */
 typedef struct lbx_server_key {
     const char *access_key; /* 3 to 128 letters, digits, _ - and . */
-    const char *secret;
-    const char *account; /* 12 digits; NULL: the home account */
-    const char *token;   /* a session token that must be sent too; NULL: none */
+    const char *secret;     /* 8 to 256 characters */
+    const char *account;    /* 12 digits; NULL: the home account */
+    const char *token;      /* a session token that must be sent too, of 1 to
+                               4,095 characters; NULL: none */
 } lbx_server_key;
 
 typedef struct lbx_server_options {
@@ -67,10 +69,10 @@ typedef struct lbx_server_options {
     const char *listen; /* "127.0.0.1:9324", "[::]:80", "unix:/run/sqs.sock",
                            "fd:3" for a socket that is passed; port 0: one is
                            chosen, lbx_server_address() has it */
-    uint32_t threads;   /* event loops; 0: one per processor */
+    uint32_t threads;   /* event loops, at most 64; 0: one per processor */
 
     const char *account; /* home; 12 digits */
-    const char *region;  /* home */
+    const char *region;  /* home; 1 to 18 lower-case letters, digits, hyphens */
     /* what queue URLs begin with, "https://queues.example"; NULL: the Host of
      * each request */
     const char *url;
@@ -81,14 +83,37 @@ typedef struct lbx_server_options {
     size_t key_count;
     bool insecure; /* no keys, though others than this machine can connect */
 
+    bool open_metrics; /* GET /metrics needs no key: Prometheus has none */
+
     const char *tls_certificate; /* files in PEM; NULL: no TLS */
     const char *tls_key;
 
-    uint32_t max_connections; /* 10,000 */
-    int64_t max_leased;       /* of queues that are made: messages in flight;
-                           120,000 */
-    bool quick_purge;         /* no 60 seconds between two purges of a queue, */
-    bool quick_create;        /* nor between deleting and creating one */
+    /* Limits; 0: none, where it says so. What is over one is refused, and what
+     * was begun goes on. */
+    uint32_t max_connections; /* 10,000, also for 0 */
+    /* Of one address; not of this machine; 1,000; 0: no limit. */
+    uint32_t max_connections_per_address;
+    /* Of one address: RequestThrottled; 0, the default: no limit. */
+    uint32_t max_requests_per_second;
+    /* Of all requests and answers under way: ServiceUnavailable; 256 MiB; 0: no
+     * limit. */
+    size_t max_held_bytes;
+    /* Receives that wait at one queue: RequestThrottled; 5,000; 0: no limit. */
+    uint32_t max_polls;
+    /* Lines of the log in a second; more are dropped, and one line says how
+     * many; 1,000; 0: no limit. */
+    uint32_t max_log_lines;
+    /* Messages in flight of one queue: OverLimit; a queue keeps what it was
+     * created with; 1 or more; 120,000. */
+    int64_t max_leased;
+    /* Times, each a millisecond or more. For a head, and for a body that comes
+     * slower than 1 KiB a second; 10 s. */
+    int64_t request_timeout_ns;
+    int64_t write_timeout_ns; /* for a client that does not read; 30 s */
+    int64_t idle_timeout_ns;  /* between two requests; 60 s */
+
+    bool quick_purge;  /* no 60 seconds between two purges of a queue */
+    bool quick_create; /* no 60 seconds between deleting and creating one */
 
     /* Called with lines for people, and for each request if `log_requests`;
      * they have no bodies and no secrets. NULL: not called. In any thread. */
@@ -101,7 +126,12 @@ typedef struct lbx_server_options {
     {                                                                          \
         .size_bytes = sizeof(lbx_server_options), .listen = "127.0.0.1:9324",  \
         .account = "000000000000", .region = "us-east-1",                      \
-        .max_connections = 10000, .max_leased = 120000                         \
+        .max_connections = 10000, .max_connections_per_address = 1000,         \
+        .max_held_bytes = (size_t)256 << 20, .max_polls = 5000,                \
+        .max_log_lines = 1000, .max_leased = 120000,                           \
+        .request_timeout_ns = 10 * LBX_SECOND,                                 \
+        .write_timeout_ns = 30 * LBX_SECOND,                                   \
+        .idle_timeout_ns = 60 * LBX_SECOND                                     \
     }
 
 /*
@@ -140,6 +170,14 @@ LBX_API LBX_MUST_USE lbx_status lbx_server_reload(lbx_server *server,
                                                   const lbx_server_key *keys,
                                                   size_t key_count,
                                                   lbx_fault *fault);
+
+/*
+ * lbx_server_log_requests() switches the log line of each request on or off, as
+ * `log_requests` of the options does. Takes NULL.
+ *
+ * Since      0.1
+ */
+LBX_API void lbx_server_log_requests(lbx_server *server, bool on);
 
 /*
  * lbx_server_stop() stops accepting, answers the polls that wait with no

@@ -126,6 +126,22 @@ json_is_plain(char byte)
     return byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\';
 }
 
+/* By words, and byte by byte where one of them has another byte. */
+static const char *
+json_skip_plain(const char *at, const char *end)
+{
+    for (;;) {
+        const char *stop;
+
+        at += lbx__utf8_skip_plain(at, (size_t)(end - at));
+        stop = end - at < 8 ? end : at + 8;
+        while (at < stop && json_is_plain(*at))
+            at++;
+        if (at < stop || at == end)
+            return at;
+    }
+}
+
 /* Skips one character of a string; NULL, or what is wrong with it. */
 static const char *
 json_scan_character(lbx__json *json, const char **at)
@@ -160,8 +176,7 @@ json_scan_string(lbx__json *json)
     for (;;) {
         const char *why;
 
-        while (at < json->end && json_is_plain(*at))
-            at++;
+        at = json_skip_plain(at, json->end);
         json->at = at; // for the position of a fault
         if (at == json->end)
             return "a string without an end";

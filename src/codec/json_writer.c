@@ -120,6 +120,9 @@ json_writer_quote(lbx_buffer *buffer, const char *text, size_t size)
     }
     lbx__buffer_add_byte(buffer, '"');
     for (; at < end; at++) {
+        at += lbx__utf8_skip_plain(at, (size_t)(end - at));
+        if (at == end)
+            break;
         if ((unsigned char)*at >= 0x20 && *at != '"' && *at != '\\')
             continue;
         lbx__buffer_add(buffer, plain, (size_t)(at - plain));

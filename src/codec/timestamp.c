@@ -199,13 +199,17 @@ bool
 lbx__timestamp_parse(const char *text, size_t size, int64_t *ret_ms)
 {
     struct timestamp_reader reader = {text, text + size};
-    int64_t days, time_ms, offset_ms;
+    int64_t days, time_ms, offset_ms, instant_ms;
 
     if (!timestamp_read_date(&reader, &days) ||
         !timestamp_mark(&reader, "Tt ") ||
         !timestamp_read_time(&reader, &time_ms) ||
         !timestamp_read_offset(&reader, &offset_ms) || reader.at != reader.end)
         return false;
-    *ret_ms = days * MS_PER_DAY + time_ms - offset_ms;
+    // An offset may lead out of the years that can be written.
+    instant_ms = days * MS_PER_DAY + time_ms - offset_ms;
+    if (instant_ms < FIRST_MS || instant_ms >= PAST_MS)
+        return false;
+    *ret_ms = instant_ms;
     return true;
 }

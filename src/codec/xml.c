@@ -65,9 +65,13 @@ lbx__xml_text(lbx_buffer *out, lbx__slice text)
 
     // What needs no escape is added in runs.
     while (i < text.size) {
-        const char *at = text.bytes + i, *escape = xml_escape(*at);
-        size_t length = escape ? 1 : xml_character(at, text.size - i);
+        const char *at = text.bytes + i, *escape = NULL;
+        size_t length = lbx__utf8_skip_plain(at, text.size - i);
 
+        if (length == 0) {
+            escape = xml_escape(*at);
+            length = escape ? 1 : xml_character(at, text.size - i);
+        }
         if (!escape && length > 0) {
             i += length;
             continue;
@@ -89,8 +93,10 @@ bool
 lbx__xml_is_text(lbx__slice text)
 {
     for (size_t i = 0; i < text.size;) {
-        const size_t length = xml_character(text.bytes + i, text.size - i);
+        size_t length = lbx__utf8_skip_plain(text.bytes + i, text.size - i);
 
+        if (length == 0)
+            length = xml_character(text.bytes + i, text.size - i);
         if (length == 0)
             return false;
         i += length;

@@ -42,7 +42,7 @@ static const struct answer_phrase {
 };
 
 static const char *
-answer_phrase_of(int status, char room[16])
+answer_phrase_of(int status, char buffer[16])
 {
     size_t i;
 
@@ -50,8 +50,8 @@ answer_phrase_of(int status, char room[16])
         if (answer_phrases[i].status == status)
             return answer_phrases[i].text;
     }
-    (void)snprintf(room, 16, "%03d Status", status);
-    return room;
+    (void)snprintf(buffer, 16, "%03d Status", status);
+    return buffer;
 }
 
 static char *
@@ -103,11 +103,11 @@ static char *
 answer_add_head(char *at, const lbx__http_reply *reply,
                 const lbx__answer_frame *frame)
 {
-    char room[16];
+    char buffer[16];
     size_t i;
 
     at = answer_add_text(at, "HTTP/1.1 ");
-    at = answer_add_text(at, answer_phrase_of(reply->status, room));
+    at = answer_add_text(at, answer_phrase_of(reply->status, buffer));
     at = answer_add_text(at, "\r\nDate: ");
     at = answer_add_text(at, frame->date);
     at = answer_add(at, "\r\n", 2);
@@ -203,8 +203,11 @@ lbx__answer_create_continue(const lbx_allocator *allocator)
 void
 lbx__answer_destroy(const lbx_allocator *allocator, lbx__answer *answer)
 {
-    if (answer)
-        lbx__free(allocator, answer, answer->size_bytes);
+    if (!answer)
+        return;
+    if (answer->budget)
+        lbx__budget_give(answer->budget, answer->size_bytes);
+    lbx__free(allocator, answer, answer->size_bytes);
 }
 
 void
@@ -213,13 +216,13 @@ lbx__answer_refusal(int status, lbx__http_reply *ret)
     static const lbx__http_field allow = {
         .name = {"Allow", 5},
         .value = {"GET, HEAD, POST, PUT, DELETE, OPTIONS", 37}};
-    char room[16];
+    char buffer[16];
 
     *ret = (lbx__http_reply){
         .status = status, .content_type = "text/plain", .close = true};
     // Every status that refuses has a phrase, which is a constant.
-    ret->body = lbx__slice_of(answer_phrase_of(status, room));
-    assert(ret->body.bytes != room);
+    ret->body = lbx__slice_of(answer_phrase_of(status, buffer));
+    assert(ret->body.bytes != buffer);
     if (status == 405) {
         ret->fields = &allow;
         ret->field_count = 1;

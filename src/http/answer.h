@@ -3,6 +3,7 @@
 #ifndef LBX_HTTP_ANSWER_H
 #define LBX_HTTP_ANSWER_H
 
+#include "http/budget.h"
 #include "http/exchange.h"
 #include "net/stream.h"
 
@@ -20,7 +21,8 @@ typedef struct lbx__answer {
     void *exchange_context;
     bool is_handled; /* by the handler: it wants to know that it was written */
     bool is_last;
-    size_t size_bytes; /* of this memory */
+    lbx__budget *budget; /* that it is counted in; NULL: none */
+    size_t size_bytes;   /* of this memory */
     char bytes[];
 } lbx__answer;
 

@@ -39,7 +39,7 @@ connection_free_if_over(lbx__connection *connection)
         !lbx__list_empty(&connection->turns))
         return;
     lbx__list_remove(&connection->link);
-    lbx__buffer_fini(&connection->held);
+    lbx__connection_read_forget_held(connection);
     lbx__peers_remove(&shard->common->peers, connection->peer_key);
     lbx__free(shard->common->options.allocator, connection,
               sizeof(*connection));
@@ -108,7 +108,7 @@ connection_linger(lbx__connection *connection)
         return;
     }
     connection->state = LBX__CONNECTION_LINGER;
-    lbx__buffer_fini(&connection->held);
+    lbx__connection_read_forget_held(connection);
     lbx__stream_shutdown(&connection->stream);
 }
 
@@ -194,7 +194,7 @@ connection_write_continue(lbx__connection *connection)
     if (!reading || !reading->is_awaited || connection->turn_count > 0)
         return;
     reading->is_awaited = false;
-    reading->body_since_ns = lbx__loop_now_ns(connection->shard->loop);
+    lbx__connection_read_start_body(connection, reading);
     answer = lbx__answer_create_continue(
         connection->shard->common->options.allocator);
     if (answer) // the client goes on without it after a while
@@ -208,7 +208,7 @@ connection_advance(lbx__connection *connection)
     if (connection->stream.is_closing)
         return;
     if (connection->state == LBX__CONNECTION_HEAD && connection->held.size > 0)
-        lbx__connection_take_held(connection);
+        lbx__connection_read_held(connection);
     if (connection->state == LBX__CONNECTION_LAST &&
         connection->turn_count == 0 && !connection->is_settling &&
         lbx__stream_is_drained(&connection->stream))
@@ -278,7 +278,7 @@ connection_on_read(lbx__stream *stream, const char *bytes, size_t size)
             lbx__connection_cut(connection);
         return;
     }
-    lbx__connection_take(connection, bytes, size);
+    lbx__connection_read_bytes(connection, bytes, size);
     lbx__connection_update(connection);
 }
 
@@ -367,6 +367,7 @@ lbx__connection_create(lbx__shard *shard, int fd,
         return;
     }
     connection->peer_key = key;
+    connection->rate_key = lbx__peers_network(peer);
     lbx__address_print(peer, length, connection->peer,
                        sizeof(connection->peer));
     lbx__list_append(&shard->connections, &connection->link);

@@ -17,6 +17,12 @@
  *         task `settle`, never from inside lbx__http_answer().
  * CONN-6  A connection is freed when its descriptor is closed and each of its
  *         exchanges was answered.
+ * CONN-7  A body has the time of a head, and more for each byte that comes, as
+ *         the slowest rate allows; but never more than half a minute ahead, so
+ *         that what was sent quickly cannot be kept for long.
+ * CONN-8  A request that will not be handled as it is (no body is wanted, too
+ *         much is held, too many came) goes to the handler without its body,
+ *         with the reason. A body that was not read makes it the last.
  *
  * Threads    the loop's.
  */
@@ -44,13 +50,13 @@ typedef struct lbx__turn {
     lbx__connection *connection;
     lbx__link link;
     lbx__answer *answer;
-    bool is_handled;  /* the handler has it, or had it */
-    bool is_answered; /* `answer` NULL: there was no memory for one */
-    bool is_dropped;  /* the answer will not be written */
-    bool is_old;      /* HTTP/1.0 */
-    bool is_last;     /* the client wants no more after it */
-    bool is_awaited;  /* the client wants 100 Continue */
-    int64_t body_since_ns;
+    bool is_handled;       /* the handler has it, or had it */
+    bool is_answered;      /* `answer` NULL: there was no memory for one */
+    bool is_dropped;       /* the answer will not be written */
+    bool is_old;           /* HTTP/1.0 */
+    bool is_last;          /* the client wants no more after it */
+    bool is_awaited;       /* the client wants 100 Continue */
+    int64_t body_until_ns; /* it must have come on by then: CONN-7 */
     lbx_buffer body;
     lbx__http_parser parser;
     size_t size_bytes; /* of this memory */
@@ -70,6 +76,7 @@ struct lbx__connection {
     lbx__head_scan scan;
     size_t lingered; /* bytes that came after the last answer */
     lbx__peer_key peer_key;
+    lbx__peer_key rate_key;
     lbx__task settle;
     bool is_settling; /* the task is deferred */
     bool is_closed;
@@ -94,23 +101,38 @@ void lbx__connection_refuse(lbx__connection *connection, int status);
 /* Runs `settle` at the end of this round: something was answered. */
 void lbx__connection_settle_later(lbx__connection *connection);
 
-/* Uses bytes that came; those that are left are kept. */
-void lbx__connection_take(lbx__connection *connection, const char *bytes,
-                          size_t size);
-/* The same for bytes that were kept. */
-void lbx__connection_take_held(lbx__connection *connection);
+/* ---- connection_read.c ---- */
 
-/* Starts and stops reading and deadlines according to the state. */
+/* Frees bytes that were kept. */
+void lbx__connection_read_forget_held(lbx__connection *connection);
+
+/* Gives a body the time that it has at its beginning (CONN-7). */
+void lbx__connection_read_start_body(lbx__connection *connection,
+                                     lbx__turn *turn);
+
+/* Uses bytes that came; those that are left are kept. */
+void lbx__connection_read_bytes(lbx__connection *connection, const char *bytes,
+                                size_t size);
+/* The same for bytes that were kept. */
+void lbx__connection_read_held(lbx__connection *connection);
+
+/* Starts or stops reading and the deadlines, as the state requires. */
 void lbx__connection_update(lbx__connection *connection);
 
+/* A deadline of the connection has passed. */
 void lbx__connection_passed(lbx__deadline *deadline, lbx__deadline_kind kind);
+
+/* ---- turn.c ---- */
 
 /* A turn with memory for a head; NULL: no memory. */
 lbx__turn *lbx__turn_create(lbx__connection *connection, size_t field_count,
                             const char *head, size_t head_bytes);
 void lbx__turn_destroy(lbx__turn *turn);
 
-/* Makes the answer; without memory it is NULL. */
+/* Frees what was read of the body. */
+void lbx__turn_forget_body(lbx__turn *turn);
+
+/* Makes the turn's answer; without memory it is NULL. */
 void lbx__turn_answer(lbx__turn *turn, const lbx__http_reply *reply);
 
 #endif

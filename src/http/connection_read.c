@@ -7,6 +7,9 @@ enum {
     CONNECTION_TLS_HELLO = 0x16 /* its first byte, of no method */
 };
 
+/* CONN-7: how far ahead a body can be. */
+#define CONNECTION_BODY_AHEAD_NS (30 * LBX_SECOND)
+
 static const lbx__http_limits *
 connection_limits(const lbx__connection *connection)
 {
@@ -67,7 +70,7 @@ connection_parse(lbx__connection *connection, lbx__turn *turn, char *head,
     request->field_count = turn->parser.field_count;
     turn->is_old = read.is_old;
     status =
-        lbx__head_check_fields(request, read.is_old, read.authority, facts);
+        lbx__head_fields_check(request, read.is_old, read.authority, facts);
     if (status)
         return status;
     // Both readers must see the same frame.
@@ -76,12 +79,68 @@ connection_parse(lbx__connection *connection, lbx__turn *turn, char *head,
     return facts->content_length > limits->max_body_bytes ? 413 : 0;
 }
 
+/* CONN-8: why a request whose head has come is not handled as it is. */
+static lbx__http_refusal
+connection_judge(lbx__connection *connection, const lbx__turn *turn)
+{
+    lbx__shard_common *common = connection->shard->common;
+    const lbx__http_handler *handler = &common->options.handler;
+
+    if (!lbx__rates_take(&common->rates, connection->rate_key,
+                         lbx__loop_now_ns(connection->shard->loop)))
+        return LBX__HTTP_TOO_OFTEN;
+    if (lbx__budget_is_spent(&common->budget))
+        return LBX__HTTP_NO_SPACE; // BUDGET-2
+    if (!turn->parser.is_complete && handler->wants_body &&
+        !handler->wants_body(handler->context, &turn->exchange.request))
+        return LBX__HTTP_UNWANTED;
+    return LBX__HTTP_ACCEPTED;
+}
+
+/* Hands a request over without its body. */
+static void
+connection_dispatch_refused(lbx__connection *connection, lbx__turn *turn,
+                            lbx__http_refusal refusal)
+{
+    turn->exchange.request.refusal = refusal;
+    turn->is_last = turn->is_last || !turn->parser.is_complete;
+    lbx__turn_forget_body(turn);
+    lbx__deadlines_stop(&connection->input);
+    connection_dispatch(connection, turn);
+}
+
+void
+lbx__connection_read_start_body(lbx__connection *connection, lbx__turn *turn)
+{
+    turn->body_until_ns = lbx__loop_now_ns(connection->shard->loop) +
+                          connection_limits(connection)->head_ns;
+}
+
+/* CONN-7: `size` bytes of the body came. */
+static void
+connection_extend_body(lbx__connection *connection, lbx__turn *turn,
+                       size_t size)
+{
+    const lbx__http_limits *limits = connection_limits(connection);
+    int64_t rate = limits->min_body_bytes_per_second;
+    int64_t most_ns = lbx__loop_now_ns(connection->shard->loop) +
+                      limits->head_ns + CONNECTION_BODY_AHEAD_NS;
+
+    if (rate <= 0)
+        return;
+    // No overflow: what comes at once is a read, far below 2^33 bytes.
+    turn->body_until_ns += (int64_t)size * LBX_SECOND / rate;
+    if (turn->body_until_ns > most_ns)
+        turn->body_until_ns = most_ns;
+}
+
 /* A whole head has come. */
 static void
 connection_begin(lbx__connection *connection, const char *bytes, size_t size)
 {
     size_t field_count = connection->scan.lines - 1;
     lbx__turn *turn = lbx__turn_create(connection, field_count, bytes, size);
+    lbx__http_refusal refusal;
     lbx__head_facts facts;
     int status;
 
@@ -101,13 +160,18 @@ connection_begin(lbx__connection *connection, const char *bytes, size_t size)
         return;
     }
     turn->is_last = facts.closes;
+    refusal = connection_judge(connection, turn);
+    if (refusal != LBX__HTTP_ACCEPTED) {
+        connection_dispatch_refused(connection, turn, refusal);
+        return;
+    }
     if (turn->parser.is_complete) {
         connection_dispatch(connection, turn);
         return;
     }
     connection->reading = turn;
     connection->state = LBX__CONNECTION_BODY;
-    turn->body_since_ns = lbx__loop_now_ns(connection->shard->loop);
+    lbx__connection_read_start_body(connection, turn);
     turn->is_awaited = facts.expects_continue;
     if (turn->is_awaited)
         lbx__connection_settle_later(connection);
@@ -158,16 +222,21 @@ static size_t
 connection_take_body(lbx__connection *connection, const char *bytes,
                      size_t size)
 {
+    lbx__budget *budget = &connection->shard->common->budget;
     lbx__turn *turn = connection->reading;
-    size_t used = 0;
+    size_t before = turn->body.size, capacity = turn->body.capacity, used = 0;
     int status = lbx__http_parser_read_body(&turn->parser, bytes, size, &used);
 
+    lbx__budget_take(budget, turn->body.capacity - capacity);
     turn->is_awaited = false; // it has not waited
     if (status) {
         lbx__connection_refuse(connection, status);
         return 0;
     }
-    if (turn->parser.is_complete) {
+    connection_extend_body(connection, turn, turn->body.size - before);
+    if (lbx__budget_is_spent(budget)) { // BUDGET-2
+        connection_dispatch_refused(connection, turn, LBX__HTTP_NO_SPACE);
+    } else if (turn->parser.is_complete) {
         lbx__deadlines_stop(&connection->input);
         connection_dispatch(connection, turn);
     }
@@ -196,13 +265,21 @@ connection_consume(lbx__connection *connection, const char *bytes, size_t size)
 }
 
 void
-lbx__connection_take_held(lbx__connection *connection)
+lbx__connection_read_forget_held(lbx__connection *connection)
+{
+    lbx__budget_give(&connection->shard->common->budget,
+                     connection->held.capacity);
+    lbx__buffer_fini(&connection->held);
+}
+
+void
+lbx__connection_read_held(lbx__connection *connection)
 {
     lbx_buffer *held = &connection->held;
     size_t used = connection_consume(connection, held->bytes, held->size);
 
     if (used == held->size) {
-        lbx__buffer_fini(held); // CONN-1
+        lbx__connection_read_forget_held(connection); // CONN-1
         return;
     }
     if (used > 0) {
@@ -212,22 +289,26 @@ lbx__connection_take_held(lbx__connection *connection)
 }
 
 void
-lbx__connection_take(lbx__connection *connection, const char *bytes,
-                     size_t size)
+lbx__connection_read_bytes(lbx__connection *connection, const char *bytes,
+                           size_t size)
 {
-    size_t used = 0;
+    lbx__budget *budget = &connection->shard->common->budget;
+    size_t capacity, used = 0;
+    lbx_status status;
 
     if (connection->held.size == 0)
         used = connection_consume(connection, bytes, size);
     if (used == size || connection->stream.is_closing)
         return;
-    if (lbx_buffer_append(&connection->held, bytes + used, size - used) !=
-        LBX_OK) {
+    capacity = connection->held.capacity;
+    status = lbx_buffer_append(&connection->held, bytes + used, size - used);
+    lbx__budget_take(budget, connection->held.capacity - capacity);
+    if (status != LBX_OK || lbx__budget_is_spent(budget)) {
         lbx__connection_refuse(connection, 503);
         return;
     }
     if (used == 0 && connection->held.size > size)
-        lbx__connection_take_held(connection);
+        lbx__connection_read_held(connection);
 }
 
 /* ---- Reading and deadlines, as the state says ---- */
@@ -276,22 +357,15 @@ lbx__connection_update(lbx__connection *connection)
                              LBX__DEADLINE_WRITE);
 }
 
-/* The body must have come as fast as the limit says, after the time that a head
- * has. */
 static bool
 connection_body_is_late(const lbx__connection *connection)
 {
-    const lbx__http_limits *limits = &connection->shard->common->options.limits;
     const lbx__turn *turn = connection->reading;
-    int64_t now_ns = lbx__loop_now_ns(connection->shard->loop);
-    double allowed_ns;
 
-    if (turn->is_awaited || limits->min_body_bytes_per_second <= 0)
+    if (turn->is_awaited ||
+        connection_limits(connection)->min_body_bytes_per_second <= 0)
         return false;
-    allowed_ns =
-        (double)limits->head_ns + (double)turn->body.size * (double)LBX_SECOND /
-                                      (double)limits->min_body_bytes_per_second;
-    return (double)(now_ns - turn->body_since_ns) >= allowed_ns;
+    return lbx__loop_now_ns(connection->shard->loop) >= turn->body_until_ns;
 }
 
 void

@@ -32,10 +32,15 @@ lbx__http_answer(lbx__http_exchange *exchange, const lbx__http_reply *reply)
 
     assert(turn->is_handled && !turn->is_answered); // EXCH-1
     assert(lbx__loop_is_this_thread(turn->connection->shard->loop));
+    if (reply->needs_client && !turn->is_dropped &&
+        lbx__stream_has_peer_left(&turn->connection->stream)) {
+        turn->is_dropped = true; // the loop will notice, too late for this one
+        turn->connection->turn_count--;
+    }
     if (!turn->is_dropped)
         lbx__turn_answer(turn, reply);
     turn->is_answered = true;
-    lbx__buffer_fini(&turn->body);
+    lbx__turn_forget_body(turn);
     lbx__connection_settle_later(turn->connection);
 }
 

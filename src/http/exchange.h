@@ -42,6 +42,15 @@ typedef struct lbx__http_field {
     lbx__slice value;
 } lbx__http_field;
 
+/* Why a request is not what was sent: its body was not read. The handler
+ * answers it with an error. */
+typedef enum lbx__http_refusal {
+    LBX__HTTP_ACCEPTED,  /* it is what was sent */
+    LBX__HTTP_UNWANTED,  /* `wants_body` said no */
+    LBX__HTTP_NO_SPACE,  /* limits.max_held_bytes */
+    LBX__HTTP_TOO_OFTEN, /* limits.max_requests_per_second */
+} lbx__http_refusal;
+
 typedef struct lbx__http_request {
     lbx__http_method method;
     lbx__slice method_name; /* as it was sent: signatures need it */
@@ -54,6 +63,7 @@ typedef struct lbx__http_request {
     lbx__slice host;  /* HTTP/1.0 may have none: NULL */
     const char *peer; /* "192.0.2.1:40022", "unix:" */
     bool is_secure;   /* it came by TLS */
+    lbx__http_refusal refusal;
 } lbx__http_request;
 
 typedef struct lbx__http_exchange {
@@ -72,7 +82,8 @@ typedef struct lbx__http_reply {
     const lbx__http_field *fields; /* more; values have no CR and LF */
     size_t field_count;
     lbx__slice body;
-    bool close; /* the connection, after it */
+    bool close;        /* the connection, after it */
+    bool needs_client; /* one that has left by now is not written to: CLOSED */
 } lbx__http_reply;
 
 /* Copies everything. */
@@ -81,11 +92,14 @@ void lbx__http_answer(lbx__http_exchange *exchange,
 
 lbx__loop *lbx__http_exchange_loop(const lbx__http_exchange *exchange);
 
+/* All but `handle` may be NULL. */
 typedef struct lbx__http_handler {
     void (*handle)(void *context, lbx__http_exchange *exchange);
     void (*gone)(void *context, lbx__http_exchange *exchange);
     void (*written)(void *context, void *exchange_context, lbx_status status);
     void *context;
+    /* Asked when the head has come and a body follows: is it worth reading? */
+    bool (*wants_body)(void *context, const lbx__http_request *request);
 } lbx__http_handler;
 
 #endif

@@ -41,7 +41,7 @@ typedef struct lbx__head_facts {
 
 /* Checks the fields that framing depends on. Sets the request's host. Returns 0
  * or a status of HTTP. */
-int lbx__head_check_fields(lbx__http_request *request, bool is_old,
+int lbx__head_fields_check(lbx__http_request *request, bool is_old,
                            lbx__slice authority, lbx__head_facts *ret);
 
 #endif

@@ -160,7 +160,7 @@ head_read_field(struct head_reader *reader, const lbx__http_field *field)
 }
 
 int
-lbx__head_check_fields(lbx__http_request *request, bool is_old,
+lbx__head_fields_check(lbx__http_request *request, bool is_old,
                        lbx__slice authority, lbx__head_facts *ret)
 {
     struct head_reader reader = {.facts = ret, .is_old = is_old};

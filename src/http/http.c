@@ -26,6 +26,7 @@ const lbx__http_limits lbx__http_default_limits = {
     .max_head_bytes = (size_t)32 * 1024,
     .max_target_bytes = (size_t)8 * 1024,
     .max_body_bytes = (size_t)1536 * 1024,
+    .max_held_bytes = (size_t)256 << 20,
     .head_ns = 10 * LBX_SECOND,
     .min_body_bytes_per_second = 1024,
     .write_ns = 30 * LBX_SECOND,
@@ -59,6 +60,16 @@ http_check_limits(const lbx__http_limits *limits, lbx_fault *fault)
     return LBX_OK;
 }
 
+static void
+http_free(lbx__http *http)
+{
+    const lbx_allocator *allocator = http->common.options.allocator;
+
+    lbx__peers_fini(&http->common.peers);
+    lbx__rates_fini(&http->common.rates);
+    lbx__free(allocator, http, http->size_bytes);
+}
+
 static lbx__http *
 http_alloc(const lbx__http_options *options)
 {
@@ -70,17 +81,13 @@ http_alloc(const lbx__http_options *options)
     http->size_bytes = size;
     http->shard_count = options->loop_count;
     http->common.options = *options;
+    http->common.budget.max_bytes = options->limits.max_held_bytes;
     lbx__peers_init(&http->common.peers, options->allocator);
-    return http;
-}
-
-static void
-http_free(lbx__http *http)
-{
-    const lbx_allocator *allocator = http->common.options.allocator;
-
-    lbx__peers_fini(&http->common.peers);
-    lbx__free(allocator, http, http->size_bytes);
+    if (lbx__rates_init(&http->common.rates, options->allocator,
+                        options->limits.max_requests_per_second) == LBX_OK)
+        return http;
+    http_free(http);
+    return NULL;
 }
 
 lbx_status
@@ -174,7 +181,9 @@ lbx__http_count(const lbx__http *http, lbx__http_counts *ret)
     size_t i;
 
     *ret = (lbx__http_counts){
-        .connections = lbx__load(&http->common.connections, relaxed)};
+        .connections = lbx__load(&http->common.connections, relaxed),
+        .held_bytes = lbx__load(&http->common.budget.held_bytes, relaxed),
+    };
     for (i = 0; i < http->shard_count; i++) {
         const lbx__shard_counts *counts = &http->shards[i].counts;
 

@@ -25,6 +25,10 @@ typedef struct lbx__http_limits {
     size_t max_head_bytes;             /* 32 KiB */
     size_t max_target_bytes;           /* 8 KiB */
     size_t max_body_bytes;             /* 1.5 MiB */
+    size_t max_held_bytes;             /* of all requests and answers; 256 MiB;
+                                          0: no limit */
+    uint32_t max_requests_per_second;  /* of one address; 0: no limit. Not of
+                                          Unix sockets */
     int64_t head_ns;                   /* for a whole head; 10 s */
     int64_t min_body_bytes_per_second; /* after 10 s; 1 KiB */
     int64_t write_ns;                  /* without progress; 30 s */
@@ -72,6 +76,7 @@ typedef struct lbx__http_counts {
     uint64_t requests;    /* that reached the handler */
     uint64_t rejected;    /* by framing, limits and timeouts */
     uint64_t bytes_in, bytes_out;
+    uint64_t held_bytes; /* now; BUDGET-1 */
 } lbx__http_counts;
 
 void lbx__http_count(const lbx__http *http, lbx__http_counts *ret);

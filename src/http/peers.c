@@ -33,7 +33,7 @@ lbx__peers_fini(lbx__peers *peers)
 }
 
 lbx__peer_key
-lbx__peers_key(const struct sockaddr_storage *socket)
+lbx__peers_network(const struct sockaddr_storage *socket)
 {
     const struct sockaddr_in *in = (const void *)socket;
     const struct sockaddr_in6 *in6 = (const void *)socket;
@@ -41,7 +41,7 @@ lbx__peers_key(const struct sockaddr_storage *socket)
     lbx__peer_key key = 0;
     uint32_t address;
 
-    if (lbx__address_is_local(socket))
+    if (socket->ss_family != AF_INET && socket->ss_family != AF_INET6)
         return 0;
     if (socket->ss_family == AF_INET6 &&
         !IN6_IS_ADDR_V4MAPPED(&in6->sin6_addr)) {
@@ -53,6 +53,12 @@ lbx__peers_key(const struct sockaddr_storage *socket)
     else
         memcpy(&address, bytes + 12, sizeof(address));
     return (lbx__peer_key)1 << 32 | address;
+}
+
+lbx__peer_key
+lbx__peers_key(const struct sockaddr_storage *socket)
+{
+    return lbx__address_is_local(socket) ? 0 : lbx__peers_network(socket);
 }
 
 static bool

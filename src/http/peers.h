@@ -28,6 +28,9 @@ void lbx__peers_fini(lbx__peers *peers);
 /* The key of a remote address; 0 for one of this machine. */
 lbx__peer_key lbx__peers_key(const struct sockaddr_storage *socket);
 
+/* The same for every address; 0 for Unix sockets only. */
+lbx__peer_key lbx__peers_network(const struct sockaddr_storage *socket);
+
 /* Counts one more. False: it would be more than `max`, or there is no
  * memory. */
 bool lbx__peers_add(lbx__peers *peers, lbx__peer_key key, uint32_t max);

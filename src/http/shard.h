@@ -13,15 +13,19 @@
 
 #include "base/atomic.h"
 #include "http/answer.h"
+#include "http/budget.h"
 #include "http/deadlines.h"
 #include "http/http.h"
 #include "http/peers.h"
+#include "http/rates.h"
 #include "net/listener.h"
 
 /* What all shards of a server share. */
 typedef struct lbx__shard_common {
     lbx__http_options options; /* the texts and loops are not used later */
     lbx__peers peers;
+    lbx__rates rates;
+    lbx__budget budget;
     _Atomic(uint64_t) connections; /* of all shards, now */
     _Atomic(uint32_t) shards_left; /* that are not over; threads park on it */
 } lbx__shard_common;

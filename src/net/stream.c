@@ -215,6 +215,20 @@ lbx__stream_is_drained(const lbx__stream *stream)
     return !stream->first;
 }
 
+bool
+lbx__stream_has_peer_left(const lbx__stream *stream)
+{
+    ssize_t got;
+    char byte;
+
+    if (stream->is_ended || stream->is_closing)
+        return true;
+    do
+        got = recv(stream->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    while (got < 0 && errno == EINTR);
+    return got == 0 || (got < 0 && errno != EAGAIN);
+}
+
 /* ---- Reading ---- */
 
 /* Hands over what can be decrypted, and sends what TLS itself has to say. */

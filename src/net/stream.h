@@ -78,6 +78,11 @@ void lbx__stream_write(lbx__stream *stream, lbx__chunk *chunk);
 void lbx__stream_flush(lbx__stream *stream);
 bool lbx__stream_is_drained(const lbx__stream *stream);
 
+/* Asks the kernel whether the peer has closed its side or the connection is
+ * lost, which the loop may not have noticed yet. False while there are bytes
+ * to read. */
+bool lbx__stream_has_peer_left(const lbx__stream *stream);
+
 /* The peer sees the end of the stream when it has read all. What it still sends
  * may be read. The queue is empty. */
 void lbx__stream_shutdown(lbx__stream *stream);

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/fault.h"
 #include "base/lock.h"
+#include <errno.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <string.h>
@@ -39,15 +40,21 @@ tls_fault(lbx_fault *fault, const char *what, const char *file)
 {
     char reason[128] = "", shown[LBX__FAULT_PATH_BYTES];
     const char *text = ERR_reason_error_string(ERR_peek_last_error());
+    // The first error is the system's, if there is one.
+    const unsigned long first = ERR_peek_error();
+    const lbx_status status =
+        ERR_SYSTEM_ERROR(first) && ERR_GET_REASON(first) == ENOENT
+            ? LBX_NOT_FOUND
+            : LBX_INVALID;
 
     if (!text) {
         ERR_error_string_n(ERR_peek_last_error(), reason, sizeof(reason));
         text = reason;
     }
-    lbx__fault_set(fault, LBX_INVALID, "cannot read the %s of %s: %s", what,
+    lbx__fault_set(fault, status, "cannot read the %s of %s: %s", what,
                    lbx__fault_path(file, shown), text);
     ERR_clear_error();
-    return LBX_INVALID;
+    return status;
 }
 
 /* A key with a passphrase is refused: there is no person to ask. */

@@ -2,8 +2,8 @@
 /*
  * The front: an HTTP request becomes a request of SQS.
  *
- * In this order, and each may refuse it: the page, if it is one; the gate; the
- * action; its input; its queue.
+ * In this order, and each may refuse it: the page, if it is one; the limits;
+ * the gate; the action; its input; its queue.
  */
 #include "base/alloc.h"
 #include "base/map.h"
@@ -24,7 +24,7 @@ enum {
 /* A UUID that is not used twice: random at the start, then counted up and
  * mixed. */
 static void
-front_make_id(lbx__server_loop *worker, char id[LBX__UUID_TEXT_BYTES])
+front_make_id(lbx__server_worker *worker, char id[LBX__UUID_TEXT_BYTES])
 {
     uint8_t bytes[LBX__UUID_BYTES];
     uint64_t words[2];
@@ -63,7 +63,7 @@ static lbx__request *
 front_create_request(lbx_server *server, lbx__http_exchange *exchange)
 {
     lbx__loop *loop = lbx__http_exchange_loop(exchange);
-    lbx__server_loop *worker = lbx__server_loop_of(server, loop);
+    lbx__server_worker *worker = lbx__server_worker_of(server, loop);
     lbx__request *request = lbx__zalloc(server->allocator, sizeof(*request));
 
     if (!request)
@@ -76,18 +76,13 @@ front_create_request(lbx_server *server, lbx__http_exchange *exchange)
     request->format = front_format_of(&exchange->request);
     front_make_id(worker, request->id);
     lbx__list_init(&request->waiting);
+    lbx__list_init(&request->change);
     lbx__arena_init(&request->arena, server->allocator, FRONT_ARENA_BYTES);
     lbx__buffer_init(&request->body, server->allocator, FRONT_REPLY_BYTES);
     lbx__reply_begin(&request->reply, request->format, "", request->id,
                      &request->body);
     exchange->context = request;
     return request;
-}
-
-static void
-front_fail(lbx__request *request, const lbx__sqs_fault *fault)
-{
-    lbx__request_fail(request, fault->error, "%s", fault->text);
 }
 
 static void
@@ -99,22 +94,23 @@ front_found_queue(lbx__request *request, lbx_status status)
         request->action->start(request);
 }
 
-/* The account of a queue's URL counts where nothing is checked; otherwise the
- * queue of another account does not exist. */
+/* The account and the region of a queue's URL count where nothing is checked;
+ * otherwise the queue of another account or region does not exist. */
 bool
 lbx__front_resolve(lbx__request *request, lbx__slice url, lbx__slice *ret_name)
 {
     lbx_server *server = request->sqs->context;
-    char account[LBX__ACCOUNT_BYTES] = "";
+    lbx__world *world = &request->world, named = *world;
 
-    if (!lbx__queue_parse_url(url, account, ret_name))
+    if (!request->is_signed)
+        (void)lbx__queue_region_of_url(url, &named);
+    if (!lbx__queue_parse_url(url, &named, ret_name))
         return false;
-    if (!account[0] || strcmp(account, request->world.account) == 0)
+    if (strcmp(named.account, world->account) == 0 &&
+        strcmp(named.region, world->region) == 0)
         return true;
-    if (!lbx__gate_is_open(&server->gate))
-        return false;
-    memcpy(request->world.account, account, sizeof(account));
-    return true;
+    *world = named;
+    return lbx__gate_is_open(&server->gate);
 }
 
 static void
@@ -141,20 +137,47 @@ front_start(lbx__request *request, const lbx__action *action)
         action->start(request);
 }
 
+/* The action of X-Amz-Target; NULL bytes: it is none of SQS. */
+static lbx__slice
+front_target(const lbx__http_request *http)
+{
+    static const char service[] = "AmazonSQS.";
+    const lbx__slice target = lbx__http_field_of(http, "x-amz-target");
+
+    if (target.size <= sizeof(service) - 1 ||
+        memcmp(target.bytes, service, sizeof(service) - 1) != 0)
+        return (lbx__slice){NULL, 0};
+    return (lbx__slice){target.bytes + sizeof(service) - 1,
+                        target.size - (sizeof(service) - 1)};
+}
+
+bool
+lbx__front_read(lbx__request *request, lbx__slice *ret_action,
+                lbx__sqs_fault *fault)
+{
+    const lbx__http_request *http = &request->exchange->request;
+    const lbx__slice none = {NULL, 0};
+
+    if (request->format != LBX__SQS_JSON)
+        return lbx__sqs_input_read_query(
+            &request->input, &request->arena,
+            http->method == LBX__HTTP_POST ? http->body : none, http->query,
+            ret_action, fault);
+    *ret_action = front_target(http);
+    // The one action that needs no member: clients may send nothing at all.
+    return (http->body.size == 0 && lbx__slice_is(*ret_action, "ListQueues")) ||
+           lbx__sqs_input_read_json(&request->input, &request->arena,
+                                    http->body, fault);
+}
+
 static void
 front_start_json(lbx__request *request)
 {
-    static const char service[] = "AmazonSQS.";
     const lbx__http_request *http = &request->exchange->request;
-    lbx__slice target = lbx__http_field_of(http, "x-amz-target");
-    const lbx__action *action = NULL;
+    lbx__slice target = lbx__http_field_of(http, "x-amz-target"), name;
+    const lbx__action *action = lbx__action_find(front_target(http));
     lbx__sqs_fault fault;
 
-    if (target.size > sizeof(service) - 1 &&
-        memcmp(target.bytes, service, sizeof(service) - 1) == 0)
-        action =
-            lbx__action_find((lbx__slice){target.bytes + sizeof(service) - 1,
-                                          target.size - (sizeof(service) - 1)});
     if (!action) {
         lbx__request_fail(request, LBX__SQS_UnknownOperationException,
                           "The operation %.*s is not one of SQS.",
@@ -162,9 +185,8 @@ front_start_json(lbx__request *request)
                           target.bytes ? target.bytes : "");
         return;
     }
-    if (!lbx__sqs_input_read_json(&request->input, &request->arena, http->body,
-                                  &fault)) {
-        front_fail(request, &fault);
+    if (!lbx__front_read(request, &name, &fault)) {
+        lbx__request_fail_fault(request, &fault);
         return;
     }
     front_start(request, action);
@@ -200,15 +222,12 @@ static void
 front_start_query(lbx__request *request)
 {
     const lbx__http_request *http = &request->exchange->request;
-    lbx__slice form = {NULL, 0}, name;
     const lbx__action *action;
     lbx__sqs_fault fault;
+    lbx__slice name;
 
-    if (http->method == LBX__HTTP_POST)
-        form = http->body;
-    if (!lbx__sqs_input_read_query(&request->input, &request->arena, form,
-                                   http->query, &name, &fault)) {
-        front_fail(request, &fault);
+    if (!lbx__front_read(request, &name, &fault)) {
+        lbx__request_fail_fault(request, &fault);
         return;
     }
     if (!name.bytes) {
@@ -229,6 +248,51 @@ front_start_query(lbx__request *request)
     front_start(request, action);
 }
 
+/* A request that is not signed names its region by the host, or not at all. */
+static void
+front_find_region(lbx__request *request)
+{
+    static const char credential[] = "X-Amz-Credential=";
+    const lbx__http_request *http = &request->exchange->request;
+
+    request->is_signed =
+        lbx__http_field_of(http, "authorization").bytes ||
+        (http->query.bytes && memmem(http->query.bytes, http->query.size,
+                                     credential, sizeof(credential) - 1));
+    if (!request->is_signed)
+        (void)lbx__queue_region_of_host(http->host, &request->world);
+}
+
+static bool
+front_wants_body(void *context, const lbx__http_request *request)
+{
+    lbx_server *server = context;
+
+    return lbx__gate_may_admit(&server->gate, request);
+}
+
+/* What the limits of the server refuse; false: it is within them. */
+static bool
+front_is_over_limit(lbx__request *request)
+{
+    switch (request->exchange->request.refusal) {
+    case LBX__HTTP_NO_SPACE:
+        lbx__request_fail(request, LBX__SQS_ServiceUnavailable,
+                          "Too many bytes are being sent and received at the "
+                          "moment. Try again.");
+        return true;
+    case LBX__HTTP_TOO_OFTEN:
+        lbx__request_fail(request, LBX__SQS_RequestThrottled,
+                          "Too many requests come from this address. Try "
+                          "again.");
+        return true;
+    case LBX__HTTP_ACCEPTED:
+    case LBX__HTTP_UNWANTED: // the gate says why
+        break;
+    }
+    return false;
+}
+
 static void
 front_handle(void *context, lbx__http_exchange *exchange)
 {
@@ -247,6 +311,8 @@ front_handle(void *context, lbx__http_exchange *exchange)
         lbx__http_answer(exchange, &reply);
         return;
     }
+    if (front_is_over_limit(request))
+        return;
     if (http->method != LBX__HTTP_GET && http->method != LBX__HTTP_POST) {
         request->status_override = 405;
         lbx__request_fail(request, LBX__SQS_UnknownOperationException,
@@ -255,7 +321,14 @@ front_handle(void *context, lbx__http_exchange *exchange)
                           (int)http->method_name.size, http->method_name.bytes);
         return;
     }
+    if (lbx__pages_start_open(request))
+        return;
     error = lbx__gate_admit(&server->gate, http, &request->world, &text);
+    front_find_region(request);
+    if (error == LBX__SQS_OK && http->refusal != LBX__HTTP_ACCEPTED) {
+        error = LBX__SQS_ServiceUnavailable;
+        text = "The keys of the server have changed. Try again.";
+    }
     if (error != LBX__SQS_OK)
         lbx__request_fail(request, error, "%s", text ? text : "");
     else if (lbx__pages_start(request))
@@ -290,4 +363,5 @@ const lbx__http_handler lbx__front_handler = {
     .handle = front_handle,
     .gone = front_gone,
     .written = front_written,
+    .wants_body = front_wants_body,
 };

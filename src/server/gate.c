@@ -355,3 +355,18 @@ lbx__gate_admit(lbx__gate *gate, const lbx__http_request *request,
     keys_unref(keys);
     return error;
 }
+
+bool
+lbx__gate_may_admit(lbx__gate *gate, const lbx__http_request *request)
+{
+    lbx__sigv4_request signed_request = gate_signed_request(request);
+    lbx__sigv4_claim claim = {.in_query = false};
+    lbx__keys *keys = gate_keys(gate);
+    const char *why = NULL;
+    bool may = !keys;
+
+    if (keys && lbx__sigv4_read(&signed_request, &claim, &why) == LBX__SIGV4_OK)
+        may = keys_find(keys, claim.access_key) != NULL;
+    keys_unref(keys);
+    return may;
+}

@@ -47,6 +47,11 @@ lbx__sqs_error lbx__gate_admit(lbx__gate *gate,
                                const lbx__http_request *request,
                                lbx__world *ret, const char **ret_text);
 
+/* Whether a body is worth reading, as far as the head tells: with keys, only
+ * one that a known key claims to have signed. lbx__gate_admit() refuses the
+ * others for the same reason, whatever their body. */
+bool lbx__gate_may_admit(lbx__gate *gate, const lbx__http_request *request);
+
 /* Whether a text can be an account (12 digits) or a region. */
 bool lbx__gate_is_account(lbx__slice text);
 bool lbx__gate_is_region(lbx__slice text);

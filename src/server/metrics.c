@@ -87,7 +87,7 @@ metrics_write_requests(const lbx__metrics *const *metrics, size_t count,
         for (size_t class = 1; class < 6; class ++) {
             uint64_t sum = metrics_sum(metrics, count, i,
                                        offsetof(lbx__metrics_action, by_class) +
-                                           class * 8);
+                                           class * sizeof(uint64_t));
 
             if (sum > 0)
                 metrics_print(out,
@@ -98,6 +98,15 @@ metrics_write_requests(const lbx__metrics *const *metrics, size_t count,
     }
 }
 
+static uint64_t
+metrics_sum_bucket(const lbx__metrics *const *metrics, size_t count,
+                   size_t action, size_t bucket)
+{
+    return metrics_sum(metrics, count, action,
+                       offsetof(lbx__metrics_action, buckets) +
+                           bucket * sizeof(uint64_t));
+}
+
 static void
 metrics_write_latency(const lbx__metrics *const *metrics, size_t count,
                       size_t action, lbx_buffer *out)
@@ -106,22 +115,19 @@ metrics_write_latency(const lbx__metrics *const *metrics, size_t count,
     uint64_t below = 0, total;
 
     for (size_t i = 0; i < LBX__METRICS_BUCKETS; i++)
-        below += metrics_sum(metrics, count, action,
-                             offsetof(lbx__metrics_action, buckets) + i * 8);
+        below += metrics_sum_bucket(metrics, count, action, i);
     if (below == 0)
         return;
     below = 0;
     for (size_t i = 0; i < LBX__METRICS_BUCKETS - 1; i++) {
-        below += metrics_sum(metrics, count, action,
-                             offsetof(lbx__metrics_action, buckets) + i * 8);
+        below += metrics_sum_bucket(metrics, count, action, i);
         metrics_print(out,
                       "letterbox_request_seconds_bucket{action=\"%s\","
                       "le=\"%g\"} %" PRIu64 "\n",
                       name, (double)bucket_us[i] / 1e6, below);
     }
-    below += metrics_sum(metrics, count, action,
-                         offsetof(lbx__metrics_action, buckets) +
-                             (LBX__METRICS_BUCKETS - 1) * sizeof(uint64_t));
+    below +=
+        metrics_sum_bucket(metrics, count, action, LBX__METRICS_BUCKETS - 1);
     total = metrics_sum(metrics, count, action,
                         offsetof(lbx__metrics_action, total_ns));
     metrics_print(out,
@@ -148,6 +154,8 @@ metrics_write_http(const lbx__http_counts *http, lbx_buffer *out)
         {"requests_rejected_total", "counter",
          "Requests refused for framing, size or time.", http->rejected},
         {"received_bytes_total", "counter", "Bytes read.", http->bytes_in},
+        {"held_bytes", "gauge", "Bytes of requests and answers under way.",
+         http->held_bytes},
         {"sent_bytes_total", "counter", "Bytes written.", http->bytes_out},
     };
 
@@ -170,11 +178,9 @@ lbx__metrics_write(const lbx__metrics *const *metrics, size_t count,
                        "# TYPE letterbox_request_seconds histogram\n");
     for (size_t i = 0; i < LBX__METRICS_ACTIONS; i++)
         metrics_write_latency(metrics, count, i, out);
-    metrics_print(out, "# HELP letterbox_messages Messages in a queue, by "
-                       "state.\n# TYPE letterbox_messages gauge\n"
-                       "# HELP letterbox_oldest_seconds Age of the oldest "
-                       "message.\n# TYPE letterbox_oldest_seconds gauge\n");
 }
+
+/* ---- Queues ---- */
 
 /* A name as the value of a label: quotes and backslashes are escaped. */
 static void
@@ -187,25 +193,59 @@ metrics_add_label(lbx_buffer *out, const char *name)
     }
 }
 
+/* A metric's name and the labels that all metrics of a queue have. */
 static void
-metrics_add_state(lbx_buffer *out, const char *name, const char *state,
-                  uint64_t count)
+metrics_add_queue(lbx_buffer *out, const char *metric,
+                  const lbx__metrics_queue *queue)
 {
-    metrics_print(out, "letterbox_messages{queue=\"");
-    metrics_add_label(out, name);
-    metrics_print(out, "\",state=\"%s\"} %" PRIu64 "\n", state, count);
+    metrics_print(out, "%s{account=\"%s\",region=\"%s\",queue=\"", metric,
+                  queue->world.account, queue->world.region);
+    metrics_add_label(out, queue->name);
+    lbx__buffer_add_byte(out, '"');
 }
 
-void
-lbx__metrics_write_queue(const char *name, const lbx_box_counts *counts,
-                         lbx_buffer *out)
+static void
+metrics_add_depths(lbx_buffer *out, const lbx__metrics_queue *queue)
 {
-    metrics_add_state(out, name, "visible", counts->ready);
-    metrics_add_state(out, name, "in_flight", counts->leased);
-    metrics_add_state(out, name, "delayed", counts->delayed);
-    metrics_print(out, "letterbox_oldest_seconds{queue=\"");
-    metrics_add_label(out, name);
-    metrics_print(out, "\"} %.3f\n",
-                  counts->oldest_ns < 0 ? 0.0
-                                        : (double)counts->oldest_ns / 1e9);
+    const struct {
+        const char *state;
+        uint64_t count;
+    } rows[] = {
+        {"visible", queue->counts.ready},
+        {"in_flight", queue->counts.leased},
+        {"delayed", queue->counts.delayed},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        metrics_add_queue(out, "letterbox_messages", queue);
+        metrics_print(out, ",state=\"%s\"} %" PRIu64 "\n", rows[i].state,
+                      rows[i].count);
+    }
+}
+
+/* All of a metric is in one piece, as the format asks. */
+void
+lbx__metrics_write_queues(const lbx__metrics_queue *first, bool is_cut,
+                          lbx_buffer *out)
+{
+    const lbx__metrics_queue *queue;
+
+    metrics_print(out, "# HELP letterbox_messages Messages in a queue, by "
+                       "state.\n# TYPE letterbox_messages gauge\n");
+    for (queue = first; queue; queue = queue->next)
+        metrics_add_depths(out, queue);
+    metrics_print(out, "# HELP letterbox_oldest_seconds Age of the oldest "
+                       "message.\n# TYPE letterbox_oldest_seconds gauge\n");
+    for (queue = first; queue; queue = queue->next) {
+        const int64_t age_ns = queue->counts.oldest_ns;
+
+        metrics_add_queue(out, "letterbox_oldest_seconds", queue);
+        metrics_print(out, "} %.3f\n", age_ns < 0 ? 0.0 : (double)age_ns / 1e9);
+    }
+    metrics_print(out,
+                  "# HELP letterbox_queues_cut 1 if there are more queues "
+                  "than are shown here.\n"
+                  "# TYPE letterbox_queues_cut gauge\n"
+                  "letterbox_queues_cut %d\n",
+                  is_cut);
 }

@@ -35,8 +35,16 @@ void lbx__metrics_count(lbx__metrics *metrics, const lbx__action *action,
 void lbx__metrics_write(const lbx__metrics *const *metrics, size_t count,
                         const lbx__http_counts *http, lbx_buffer *out);
 
-/* One gauge of a queue. */
-void lbx__metrics_write_queue(const char *name, const lbx_box_counts *counts,
-                              lbx_buffer *out);
+/* A queue, and what is in it. */
+typedef struct lbx__metrics_queue {
+    struct lbx__metrics_queue *next;
+    lbx__world world;
+    const char *name;
+    lbx_box_counts counts;
+} lbx__metrics_queue;
+
+/* Appends the gauges of queues; `is_cut`: there are more than these. */
+void lbx__metrics_write_queues(const lbx__metrics_queue *first, bool is_cut,
+                               lbx_buffer *out);
 
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is not an action of SQS: health, metrics, messages without a receive,
- * and the one action of STS that tools ask for.
+ * What is not an action of SQS: health, messages without a receive, the one
+ * action of STS that tools ask for, and the way to the metrics.
  */
-#include "base/alloc.h"
 #include "server/server.h"
 #include "server/sqs/peek.h"
 
@@ -31,117 +30,6 @@ lbx__pages_handle(lbx_server *server, lbx__http_exchange *exchange)
     return true;
 }
 
-/* ---- Metrics: the names of all queues, then the counts of each ---- */
-
-struct name {
-    struct name *next;
-    char *text;
-};
-
-struct listing {
-    lbx__request *request;
-    lbx_list_request list;
-    lbx_box_request describe;
-    lbx_box_counts counts;
-    struct name *first, **end;
-    struct name *at;
-};
-
-static bool
-metrics_add_name(void *context, const char *text)
-{
-    struct listing *listing = context;
-    lbx__arena *arena = &listing->request->arena;
-    struct name *name = lbx__arena_take(arena, sizeof(*name));
-
-    if (!name)
-        return false;
-    name->text = lbx__arena_copy(arena, text, strlen(text));
-    if (!name->text)
-        return false;
-    *listing->end = name;
-    listing->end = &name->next;
-    return true;
-}
-
-static void
-metrics_answer(lbx__request *request)
-{
-    lbx__request_page(request, "text/plain; version=0.0.4");
-}
-
-static void metrics_described(lbx__request *request, lbx_status status);
-
-static void
-metrics_describe(lbx__request *request)
-{
-    struct listing *listing = request->state;
-
-    if (!listing->at) {
-        metrics_answer(request);
-        return;
-    }
-    listing->counts = (lbx_box_counts)LBX_BOX_COUNTS_INIT;
-    listing->describe = (lbx_box_request){
-        .name = listing->at->text,
-        .ret_counts = &listing->counts,
-    };
-    lbx__request_call(request, LBX_CALL_DESCRIBE, &listing->describe,
-                      metrics_described);
-}
-
-static void
-metrics_described(lbx__request *request, lbx_status status)
-{
-    struct listing *listing = request->state;
-
-    if (status == LBX_OK)
-        lbx__metrics_write_queue(listing->at->text, &listing->counts,
-                                 &request->body);
-    listing->at = listing->at->next;
-    metrics_describe(request);
-}
-
-static void
-metrics_listed(lbx__request *request, lbx_status status)
-{
-    struct listing *listing = request->state;
-
-    (void)status; // without queues there are still the counts of requests
-    listing->at = listing->first;
-    metrics_describe(request);
-}
-
-static void
-metrics_start(lbx__request *request)
-{
-    lbx_server *server = request->sqs->context;
-    const lbx__metrics **all = lbx__arena_take(
-        &request->arena, server->worker_count * sizeof(const lbx__metrics *));
-    struct listing *listing =
-        lbx__arena_take(&request->arena, sizeof(*listing));
-    lbx__http_counts http;
-
-    if (!all || !listing) {
-        lbx__request_fail_status(request, LBX_NO_MEMORY);
-        return;
-    }
-    for (size_t i = 0; i < server->worker_count; i++)
-        all[i] = &server->workers[i].metrics;
-    lbx__http_count(server->http, &http);
-    lbx__metrics_write(all, server->worker_count, &http, &request->body);
-    listing->request = request;
-    listing->end = &listing->first;
-    listing->list =
-        (lbx_list_request){.each = metrics_add_name, .context = listing};
-    request->state = listing;
-    if (strcmp(request->world.account, request->sqs->home.account) != 0) {
-        metrics_answer(request); // the queues are another account's
-        return;
-    }
-    lbx__request_call(request, LBX_CALL_LIST, &listing->list, metrics_listed);
-}
-
 /* ---- Messages without a receive ---- */
 
 static void
@@ -156,56 +44,118 @@ peek_found(lbx__request *request, lbx_status status)
 static const lbx__action peek_action = {"ReceiveMessage", lbx__peek_start, true,
                                         false};
 
-/* /_aws/sqs/messages?QueueUrl=URL, /_aws/sqs/messages/REGION/ACCOUNT/NAME */
-static void
-peek_page(lbx__request *request, lbx__slice rest)
+/* LocalStack tells a URL that has no account from a queue that is not there. */
+static bool
+peek_is_address(lbx__slice url)
 {
-    const lbx__http_request *http = &request->exchange->request;
-    lbx__slice accept = lbx__http_field_of(http, "accept"), name, action;
-    lbx__sqs_fault fault;
+    lbx__world named = {"", ""};
+    lbx__slice name;
 
-    request->format =
-        accept.bytes && memmem(accept.bytes, accept.size, "json", 4)
-            ? LBX__SQS_TREE
-            : LBX__SQS_QUERY;
-    request->action = &peek_action;
-    lbx__reply_begin(&request->reply, request->format, peek_action.name,
-                     request->id, &request->body);
-    request->reply.has_xml_names = request->format == LBX__SQS_TREE;
-    if (!lbx__sqs_input_read_query(&request->input, &request->arena,
-                                   (lbx__slice){NULL, 0}, http->query, &action,
-                                   &fault)) {
-        lbx__request_fail(request, fault.error, "%s", fault.text);
-        return;
-    }
-    if (request->input.queue_url.bytes)
-        rest = request->input.queue_url;
-    if (lbx__front_resolve(request, rest, &name))
+    return !url.bytes || !memmem(url.bytes, url.size, "://", 3) ||
+           (lbx__queue_parse_url(url, &named, &name) && named.account[0]);
+}
+
+static void
+peek_find(lbx__request *request, lbx__slice url)
+{
+    lbx__slice name;
+
+    if (lbx__front_resolve(request, url, &name))
         lbx__queues_find(request, &request->world, name, peek_found);
     else
         lbx__request_fail_status(request, LBX_NOT_FOUND);
 }
 
+static void
+peek_choose_format(lbx__request *request)
+{
+    const lbx__slice accept =
+        lbx__http_field_of(&request->exchange->request, "accept");
+
+    if (request->format != LBX__SQS_JSON)
+        request->format =
+            accept.bytes && memmem(accept.bytes, accept.size, "json", 4)
+                ? LBX__SQS_TREE
+                : LBX__SQS_QUERY;
+    lbx__reply_begin(&request->reply, request->format, peek_action.name,
+                     request->id, &request->body);
+    request->reply.has_xml_names = request->format == LBX__SQS_TREE;
+}
+
+/* /_aws/sqs/messages?QueueUrl=URL, /_aws/sqs/messages/REGION/ACCOUNT/NAME; also
+ * as the endpoint of a client, whose ReceiveMessage then receives nothing. */
+static void
+peek_page(lbx__request *request, lbx__slice rest)
+{
+    lbx__slice action;
+    lbx__sqs_fault fault;
+
+    request->action = &peek_action;
+    peek_choose_format(request);
+    if (!lbx__front_read(request, &action, &fault)) {
+        lbx__request_fail_fault(request, &fault);
+        return;
+    }
+    if (action.bytes && !lbx__slice_is(action, peek_action.name)) {
+        lbx__request_fail(request, LBX__SQS_InvalidRequest,
+                          "This endpoint only accepts ReceiveMessage calls");
+        return;
+    }
+    if (request->input.queue_url.bytes)
+        rest = request->input.queue_url;
+    if (peek_is_address(rest))
+        peek_find(request, rest);
+    else
+        lbx__request_fail(request, LBX__SQS_InvalidAddress,
+                          "The address is not valid for this endpoint.");
+}
+
+/* What is behind a prefix of a path, which ends there or goes on with a slash;
+ * NULL bytes: it is another path. */
+static lbx__slice
+pages_rest(lbx__slice path, const char *prefix)
+{
+    const size_t size = strlen(prefix);
+
+    if (path.size < size || memcmp(path.bytes, prefix, size) != 0 ||
+        (path.size > size && path.bytes[size] != '/'))
+        return (lbx__slice){NULL, 0};
+    return (lbx__slice){path.bytes + size, path.size - size};
+}
+
+static bool
+pages_is_metrics(const lbx__http_request *http)
+{
+    return http->method == LBX__HTTP_GET &&
+           lbx__slice_is(http->path, "/metrics");
+}
+
+/* Prometheus cannot sign what it reads. */
+bool
+lbx__pages_start_open(lbx__request *request)
+{
+    const lbx_server *server = request->sqs->context;
+
+    if (!server->open_metrics || !pages_is_metrics(&request->exchange->request))
+        return false;
+    request->world = request->sqs->home;
+    lbx__metrics_page_start(request);
+    return true;
+}
+
 bool
 lbx__pages_start(lbx__request *request)
 {
-    static const char messages[] = "/_aws/sqs/messages";
     const lbx__http_request *http = &request->exchange->request;
-    lbx__slice path = http->path;
+    const lbx__slice rest = pages_rest(http->path, "/_aws/sqs/messages");
 
-    if (http->method != LBX__HTTP_GET)
+    if (rest.bytes)
+        peek_page(request, rest);
+    else if (pages_is_metrics(http))
+        lbx__metrics_page_start(request);
+    else
         return false;
-    if (lbx__slice_is(path, "/metrics")) {
-        metrics_start(request);
-        return true;
-    }
-    if (path.size >= sizeof(messages) - 1 &&
-        memcmp(path.bytes, messages, sizeof(messages) - 1) == 0) {
-        peek_page(request, (lbx__slice){path.bytes + sizeof(messages) - 1,
-                                        path.size - (sizeof(messages) - 1)});
-        return true;
-    }
-    return false;
+    return true;
 }
 
 /* GetCallerIdentity of STS: tools ask for it before anything else. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Starting, reloading and stopping a server. SERVER-1 and SERVER-2 are in
+/* Starting, reloading and stopping a server. SERVER-1 to SERVER-3 are in
  * server.h. */
 #include "server/server.h"
 
@@ -10,25 +10,26 @@
 #include "base/time.h"
 #include "codec/random.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 enum {
     SERVER_MAX_THREADS = 64,
-    SERVER_STOP_SECONDS = 5
+    SERVER_STOP_SECONDS = 5,
+    /* The longest request that can be valid: 1 MiB of messages of which each
+     * byte is written as \u0022 in JSON (Query needs three bytes, base64 four
+     * for three), and what is around them: ten entries with their ids, names
+     * and receipts. */
+    SERVER_BODY_BYTES = (6 << 20) + (128 << 10)
 };
 
 LBX__SIZED(server_options, lbx_server_options, log_requests,
            LBX_SERVER_OPTIONS_INIT);
 
-lbx__server_loop *
-lbx__server_loop_of(lbx_server *server, const lbx__loop *loop)
+lbx__server_worker *
+lbx__server_worker_of(lbx_server *server, const lbx__loop *loop)
 {
     size_t index = 0;
 
@@ -39,24 +40,33 @@ lbx__server_loop_of(lbx_server *server, const lbx__loop *loop)
 }
 
 void
-lbx__server_log(const lbx_server *server, const char *format, ...)
+lbx__server_log(lbx_server *server, const char *format, ...)
 {
     char line[512];
     va_list arguments;
 
-    if (!server->log)
+    if (!server->log.write)
         return;
     va_start(arguments, format);
     vsnprintf(line, sizeof(line), format, arguments);
     va_end(arguments);
-    server->log(server->log_context, line);
+    lbx__log_write(&server->log, lbx_clock_now(NULL), line);
+}
+
+/* A line of the HTTP server. */
+static void
+server_log_line(void *context, const char *line)
+{
+    lbx_server *server = context;
+
+    lbx__log_write(&server->log, lbx_clock_now(NULL), line);
 }
 
 static void
 server_wait(lbx__request *request)
 {
-    lbx__server_loop *worker =
-        lbx__server_loop_of(request->sqs->context, request->loop);
+    lbx__server_worker *worker =
+        lbx__server_worker_of(request->sqs->context, request->loop);
 
     lbx__list_append(&worker->waiting, &request->waiting);
 }
@@ -82,11 +92,12 @@ static void
 server_answered(lbx__request *request, int status)
 {
     lbx_server *server = request->sqs->context;
-    lbx__server_loop *worker = lbx__server_loop_of(server, request->loop);
+    lbx__server_worker *worker = lbx__server_worker_of(server, request->loop);
     int64_t time_ns = lbx_clock_now(NULL) - request->start_ns;
 
     lbx__metrics_count(&worker->metrics, request->action, status, time_ns);
-    if (!server->log_requests)
+    // Relaxed: it orders nothing; a request more or less has its line.
+    if (!lbx__load(&server->log_requests, relaxed))
         return;
     lbx__server_log(server,
                     "request=%s peer=%s action=%s queue=%s status=%d "
@@ -106,13 +117,17 @@ lbx__server_add_request(lbx_server *server)
     (void)lbx__add(&server->requests, 1u, relaxed);
 }
 
+/* In `requests`, beside their number: a thread waits for the last one. */
+#define SERVER_AWAITED 0x80000000u
+
 static void
 server_freed(lbx__sqs *sqs)
 {
     lbx_server *server = sqs->context;
 
-    // Release: pairs with the load in server_await_requests().
-    if (lbx__sub(&server->requests, 1u, release) == 1)
+    // Release: pairs with the loads in server_await_requests(). A wake-up is a
+    // system call: it is made only while the server stops, for the last one.
+    if (lbx__sub(&server->requests, 1u, release) == SERVER_AWAITED + 1)
         lbx__futex_wake(&server->requests, 1);
 }
 
@@ -120,92 +135,17 @@ server_freed(lbx__sqs *sqs)
 static void
 server_await_requests(lbx_server *server)
 {
-    uint32_t left;
+    uint32_t left = lbx__or(&server->requests, SERVER_AWAITED, acquire);
 
-    while ((left = lbx__load(&server->requests, acquire)) > 0)
+    left |= SERVER_AWAITED;
+    while (left != SERVER_AWAITED) {
         lbx__futex_wait(&server->requests, left, -1);
+        // Acquire: pairs with the release of the last request.
+        left = lbx__load(&server->requests, acquire);
+    }
 }
 
 /* ---- Starting ---- */
-
-static lbx_status
-server_check_home(const lbx_server_options *options, lbx__world *ret)
-{
-    lbx__slice account = lbx__slice_of(options->account);
-    lbx__slice region = lbx__slice_of(options->region);
-
-    if (!lbx__gate_is_account(account))
-        return lbx__fault_set(options->fault, LBX_INVALID,
-                              "account: it must have 12 digits");
-    if (!lbx__gate_is_region(region))
-        return lbx__fault_set(options->fault, LBX_INVALID,
-                              "region: 1 to %d lower-case letters, digits and "
-                              "hyphens, as in us-east-1",
-                              LBX__REGION_BYTES - 1);
-    memcpy(ret->account, account.bytes, account.size + 1);
-    memcpy(ret->region, region.bytes, region.size + 1);
-    return LBX_OK;
-}
-
-/* A socket that was passed, as systemd does: fd:3. */
-static bool
-server_is_loopback_socket(const char *number)
-{
-    union {
-        struct sockaddr any;
-        struct sockaddr_in v4;
-        struct sockaddr_in6 v6;
-        struct sockaddr_storage most;
-    } bound = {.most = {.ss_family = AF_UNSPEC}};
-    socklen_t size = sizeof(bound);
-
-    if (getsockname((int)strtol(number, NULL, 10), &bound.any, &size) != 0)
-        return false;
-    if (bound.any.sa_family == AF_INET)
-        return ntohl(bound.v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
-    if (bound.any.sa_family == AF_INET6)
-        return IN6_IS_ADDR_LOOPBACK(&bound.v6.sin6_addr);
-    return bound.any.sa_family == AF_UNIX;
-}
-
-static bool
-server_is_loopback(const char *address)
-{
-    if (strncmp(address, "fd:", 3) == 0)
-        return server_is_loopback_socket(address + 3);
-    return strncmp(address, "127.", 4) == 0 ||
-           strncmp(address, "[::1]:", 6) == 0 ||
-           strncmp(address, "localhost:", 10) == 0 ||
-           strncmp(address, "unix:", 5) == 0;
-}
-
-static lbx_status
-server_check(const lbx_server_options *options)
-{
-    if (!options->store)
-        return lbx__fault_set(options->fault, LBX_INVALID,
-                              "store: there is none");
-    if (!options->listen || !options->listen[0])
-        return lbx__fault_set(options->fault, LBX_INVALID,
-                              "listen: there is no address; 127.0.0.1:9324 is "
-                              "one");
-    if (!options->tls_certificate != !options->tls_key)
-        return lbx__fault_set(options->fault, LBX_INVALID,
-                              "TLS needs both files, a certificate and its "
-                              "key");
-    if (options->max_leased < 1)
-        return lbx__fault_set(options->fault, LBX_INVALID,
-                              "max_leased: 1 or more");
-    if (options->key_count == 0 && !options->insecure &&
-        !server_is_loopback(options->listen))
-        return lbx__fault_set(options->fault, LBX_DENIED,
-                              "%s can be reached by others, and there are no "
-                              "keys: anybody could read and delete every "
-                              "message. Add keys, listen on 127.0.0.1, or say "
-                              "that it is meant (insecure)",
-                              options->listen);
-    return LBX_OK;
-}
 
 static lbx_status
 server_start_workers(lbx_server *server, uint32_t count, lbx_fault *fault)
@@ -223,7 +163,7 @@ server_start_workers(lbx_server *server, uint32_t count, lbx_fault *fault)
         return LBX_NO_MEMORY;
     server->worker_count = count;
     for (uint32_t i = 0; i < count && status == LBX_OK; i++) {
-        lbx__server_loop *worker = &server->workers[i];
+        lbx__server_worker *worker = &server->workers[i];
 
         worker->server = server;
         lbx__list_init(&worker->waiting);
@@ -247,15 +187,20 @@ server_listen(lbx_server *server, const lbx_server_options *options)
         .address = options->listen,
         .limits = lbx__http_default_limits,
         .handler = lbx__front_handler,
-        .log = options->log,
-        .log_context = options->log_context,
+        .log = server_log_line,
+        .log_context = server,
     };
     lbx_status status;
 
     for (size_t i = 0; i < server->worker_count; i++)
         loops[i] = server->workers[i].loop;
-    // 1 MiB of which each byte is written as \u0022, and what is around it.
-    http.limits.max_body_bytes = (size_t)7 << 20;
+    http.limits.max_body_bytes = SERVER_BODY_BYTES;
+    http.limits.max_held_bytes = options->max_held_bytes;
+    http.limits.max_requests_per_second = options->max_requests_per_second;
+    http.limits.max_connections_per_peer = options->max_connections_per_address;
+    http.limits.head_ns = options->request_timeout_ns;
+    http.limits.write_ns = options->write_timeout_ns;
+    http.limits.idle_ns = options->idle_timeout_ns;
     if (options->max_connections > 0)
         http.limits.max_connections = options->max_connections;
     http.handler.context = server;
@@ -274,7 +219,7 @@ static lbx_status
 server_open(lbx_server *server, const lbx_server_options *options)
 {
     lbx__sqs *sqs = &server->sqs;
-    lbx_status status = server_check_home(options, &sqs->home);
+    lbx_status status = lbx__server_check_home(options, &sqs->home);
 
     if (status != LBX_OK)
         return status;
@@ -302,6 +247,8 @@ server_open(lbx_server *server, const lbx_server_options *options)
         memcpy(server->url, options->url, size);
         sqs->url = server->url;
     }
+    lbx__change_locks_init(&sqs->change_locks);
+    lbx__polls_init(&sqs->polls, server->allocator, options->max_polls);
     lbx__gate_init(&server->gate, server->allocator, &sqs->home);
     status = lbx__gate_set_keys(&server->gate, options->keys,
                                 options->key_count, options->fault);
@@ -324,6 +271,8 @@ server_destroy(lbx_server *server)
               server->worker_count * sizeof(*server->workers));
     lbx__tls_destroy(server->tls);
     lbx__queues_destroy(server->sqs.queues);
+    lbx__polls_fini(&server->sqs.polls);
+    lbx__log_flush(&server->log);
     lbx__gate_fini(&server->gate);
     lbx_store_unref(server->sqs.store);
     if (server->url)
@@ -345,7 +294,7 @@ lbx_server_start(const lbx_server_options *given, lbx_server **ret)
     if (status != LBX_OK)
         return status;
     lbx__fault_clear(options.fault);
-    status = server_check(&options);
+    status = lbx__server_check_options(&options);
     if (status != LBX_OK)
         return status;
     server = lbx__zalloc(options.allocator, sizeof(*server));
@@ -353,9 +302,11 @@ lbx_server_start(const lbx_server_options *given, lbx_server **ret)
         return lbx__fault_complete(options.fault, LBX_NO_MEMORY, "server",
                                    NULL);
     server->allocator = options.allocator;
-    server->log = options.log;
-    server->log_context = options.log_context;
-    server->log_requests = options.log_requests;
+    server->log = (lbx__log){.write = options.log,
+                             .context = options.log_context,
+                             .max_lines = options.max_log_lines};
+    server->open_metrics = options.open_metrics;
+    lbx_server_log_requests(server, options.log_requests);
     status = server_open(server, &options);
     if (status != LBX_OK) {
         server_destroy(server);
@@ -392,12 +343,20 @@ lbx_server_reload(lbx_server *server, const lbx_server_key *keys,
     return status;
 }
 
+void
+lbx_server_log_requests(lbx_server *server, bool on)
+{
+    if (server)
+        // Relaxed: pairs with nothing; see server_answered().
+        lbx__store(&server->log_requests, on ? 1u : 0u, relaxed);
+}
+
 /* ---- Stopping ---- */
 
 static void
 worker_stop(lbx__task *task)
 {
-    lbx__server_loop *worker = lbx__member(task, lbx__server_loop, stop);
+    lbx__server_worker *worker = lbx__member(task, lbx__server_worker, stop);
 
     // A cancel may finish at once, but its step runs in a task of its own.
     for (lbx__link *link = worker->waiting.next; link != &worker->waiting;

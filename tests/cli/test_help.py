@@ -84,6 +84,21 @@ def _(place):
     equal(seen, common)
 
 
+@case("the manual explains each option of serve as its help does")
+def _(place):
+    if "serve" not in commands(place):
+        return
+    helped = place.run("help", "serve").text
+    part = helped.split("\nOptions:\n")[1].split("\n\nExamples:")[0]
+    part = re.sub(r"\n {12,}", "  ", part)  # an option is one line
+    explained = dict(re.findall(r"^.{6}--([a-z-]+)(?: [A-Z]+)? {2,}(.*)$", part,
+                                re.M))
+    text = sections(read(MANUALS, "letterbox-serve.8.scd"), "#")["OPTIONS"]
+    manual = dict(re.findall(r"\*--([a-z-]+)\*.*\n\t(.*)\.$", text, re.M))
+    equal({name: words[0].upper() + re.sub(" +", " ", words[1:])
+           for name, words in explained.items()}, manual)
+
+
 @case("every exit code of the program is in the manual, and no other")
 def _(place):
     def codes(text, pattern):

@@ -56,8 +56,8 @@ MISTAKES = [
     # URLs.
     ("send shop/orders x", 2, "write file:shop/orders"),
     ("send /var/shop/orders x", 2, "write file:/var/shop/orders"),
-    ("send file:orders x", 2, "write file:DIR/BOX"),
-    ("send file:new/ x", 2, "names no box"),
+    ("send file:orders x", 2, "names a folder and no box: write file:orders/BOX"),
+    ("send file:new/ x", 2, "names a folder and no box: write file:new/BOX"),
     ("send file: x", 2, "names no box"),
     ("send file:new/b%20x x", 2, "printable ASCII"),
     ("send file:new/b%zz x", 2, "is no name of a box"),

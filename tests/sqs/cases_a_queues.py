@@ -4,6 +4,8 @@
 import json
 import re
 
+import sign
+
 from harness import INVALID, MISSING
 from server import QUICK_CREATE, TRUST_FORWARDED
 
@@ -151,6 +153,16 @@ def a10_a_name_rests_for_60_seconds(sqs):
     sqs.fails("QueueDeletedRecently", RECENTLY, "CreateQueue", QueueName=name)
 
 
+def a10c_the_rest_is_of_one_region(sqs):
+    """And of one account."""
+    name = sqs.name()
+    sqs.ok("DeleteQueue", QueueUrl=sqs.create(name))
+    west = sqs.with_client(sqs.client.in_region("eu-west-1"))
+    sqs.true(name in west.create(name), "not created in another region")
+    other = sqs.with_client(sqs.client.with_key(sign.Key("222222222222", "test")))
+    sqs.true("/222222222222/" in other.create(name), "not created in another account")
+
+
 def a10b_the_rest_can_be_switched_off(sqs):
     sqs = sqs.special(*QUICK_CREATE)
     name = sqs.name()
@@ -225,6 +237,9 @@ def a13_list_queues_by_prefix_and_page(sqs):
     sqs.expect(8, len(rest["QueueUrls"]), "second page")
     sqs.true("NextToken" not in rest, "a NextToken on the last page")
     sqs.expect(urls, set(first["QueueUrls"]) | set(rest["QueueUrls"]), "both pages")
+    for wrong in (0, 1001):
+        sqs.fails(INVALID, None, "ListQueues", QueueNamePrefix=prefix, MaxResults=wrong)
+    sqs.ok("ListQueues", QueueNamePrefix=prefix, MaxResults=1000)
 
 
 def a13b_list_queues_page_by_page(sqs):

@@ -5,7 +5,7 @@ import json
 import re
 import time
 
-from harness import INVALID
+from harness import INVALID, Later
 
 DEFAULTS = {
     "ApproximateNumberOfMessages": "0", "ApproximateNumberOfMessagesNotVisible": "0",
@@ -322,6 +322,13 @@ def b30_permissions_make_a_policy(sqs):
     sqs.expect([second], policy().get("Statement"), "the first is removed")
     sqs.ok("RemovePermission", QueueUrl=url, Label="more")
     sqs.true("Policy" not in sqs.attributes(url), "the last is removed, Policy is not")
+    for label, account in (("l" * 81, "111111111111"), ("a b", "111111111111"),
+                           ("l", "11111111111"), ("l", "1111111111111"),
+                           ("l", "11111111111x")):
+        sqs.fails(INVALID, None, "AddPermission", QueueUrl=url, Label=label,
+                  AWSAccountIds=[account], Actions=["SendMessage"])
+    sqs.ok("AddPermission", QueueUrl=url, Label="l" * 80,
+           AWSAccountIds=["111111111111"], Actions=["*"])
 
 
 def b30b_at_most_seven_actions(sqs):
@@ -331,4 +338,44 @@ def b30b_at_most_seven_actions(sqs):
               Actions=["SendMessage", "ReceiveMessage", "DeleteMessage", "PurgeQueue",
                        "ChangeMessageVisibility", "GetQueueAttributes", "GetQueueUrl",
                        "ListDeadLetterSourceQueues"])
+    for action, why in (
+            ("CreateQueue", "Only the queue owner is allowed to invoke this action."),
+            ("TagQueue", "Only the queue owner is allowed to invoke this action."),
+            ("Nothing", "Please refer to the appropriate WSDL for a list of valid "
+             "actions.")):
+        sqs.fails(INVALID, "Value SQS:%s for parameter ActionName is invalid. Reason: %s"
+                  % (action, why), "AddPermission", QueueUrl=url, Label="one",
+                  AWSAccountIds=["111111111111"], Actions=["SendMessage", action])
     sqs.true("Policy" not in sqs.attributes(url), "a policy was made")
+
+
+def b31_changes_at_the_same_time(sqs):
+    """Each is made to what the one before has left."""
+    url = sqs.queue()
+    before = {"DelaySeconds": "0", "VisibilityTimeout": "0", "MaximumMessageSize": "1024",
+              "MessageRetentionPeriod": "60", "ReceiveMessageWaitTimeSeconds": "0",
+              "Policy": ""}
+    after = {"DelaySeconds": "1", "VisibilityTimeout": "41", "MaximumMessageSize": "1041",
+             "MessageRetentionPeriod": "141", "ReceiveMessageWaitTimeSeconds": "1",
+             "Policy": "{}"}
+    for _ in range(5):
+        sqs.set(url, **before)
+        calls = [Later(sqs.set, url, **{name: value}) for name, value in after.items()]
+        for call in calls:
+            call.get()
+        sqs.expect(after, sqs.attributes(url, *after), "all are set")
+
+
+def b31b_permissions_and_tags_at_the_same_time(sqs):
+    url = sqs.queue()
+    labels = ["label%d" % i for i in range(8)]
+    calls = [sqs.later("AddPermission", QueueUrl=url, Label=label,
+                       AWSAccountIds=["111111111111"], Actions=["SendMessage"])
+             for label in labels]
+    calls += [sqs.later("TagQueue", QueueUrl=url, Tags={label: "x"}) for label in labels]
+    for call in calls:
+        call.get()
+    policy = json.loads(sqs.attributes(url, "Policy")["Policy"])
+    sqs.expect(labels, sorted(one["Sid"] for one in policy["Statement"]), "statements")
+    sqs.expect(dict.fromkeys(labels, "x"), sqs.ok("ListQueueTags", QueueUrl=url).get(
+        "Tags"), "tags")

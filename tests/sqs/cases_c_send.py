@@ -109,9 +109,13 @@ def c37_message_attributes(sqs):
     good = {"n%d" % i: text("v") for i in range(10)}
     sent = sqs.send(url, "x", MessageAttributes=good)
     sqs.expect(md5_of(good), sent.get("MD5OfMessageAttributes"), "MD5 of ten")
-    sqs.send(url, "x", MessageAttributes={
-        "N" * 256: text("v"), "a.b-c_d": text("v", "String.my.own"),
-        "num": text("12", "Number.java.lang.Long"), "attr.1\u00f8\u00df": text("v")})
+    sqs.one(url)
+    odd = {"N" * 256: text("v"), "a.b-c_d": text("v", "String.my.own"),
+           "num": text("12", "Number.java.lang.Long"), "attr.1\u00f8\u00df": text("v")}
+    sqs.send(url, "x", MessageAttributes=odd)
+    message = sqs.one(url, MessageAttributeNames=["All"])
+    sqs.expect(odd, message.get("MessageAttributes"), "received, types and all")
+    sqs.expect(md5_of(odd), message.get("MD5OfMessageAttributes"), "their MD5")
 
     def refused(shape, words, attributes):
         sqs.fails(shape, words, "SendMessage", QueueUrl=url, MessageBody="x",

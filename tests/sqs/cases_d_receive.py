@@ -174,7 +174,7 @@ def d51_polls_end_with_their_queue(sqs):
     sqs.send(url, "of the second life")
     reply = poll.get()
     sqs.soon(started, poll.ended, "the poll of a deleted queue")
-    sqs.expect({}, reply.result, "what the old poll got")
+    sqs.expect((200, {}), (reply.status, reply.result), "what the old poll got")
     sqs.expect("of the second life", sqs.one(url)["Body"], "the new queue's message")
 
 
@@ -262,6 +262,15 @@ def d55_counts_and_first_receive(sqs):
         sqs.expect(count, found["ApproximateReceiveCount"], "count")
         first = first or found["ApproximateFirstReceiveTimestamp"]
         sqs.expect(first, found["ApproximateFirstReceiveTimestamp"], "first receive")
+
+
+@slow
+def d55c_the_first_receive_is_not_the_send(sqs):
+    url = sqs.queue(DelaySeconds=1)
+    sqs.send(url, "x")
+    found = sqs.one(url, AttributeNames=["All"])["Attributes"]
+    sqs.true(int(found["ApproximateFirstReceiveTimestamp"]) >=
+             int(found["SentTimestamp"]) + 900, "%s", found)
 
 
 def d55b_a_timeout_of_0_on_receive(sqs):

@@ -53,6 +53,31 @@ def e59_an_old_handle_deletes_nothing(sqs):
     sqs.expect("x", sqs.one(url)["Body"], "still there")
 
 
+def e59b_an_old_handle_changes_the_visibility(sqs):
+    """As recorded of AWS; of a deletion with one, its documentation says the
+    opposite."""
+    url = sqs.queue()
+    sqs.send(url, "x")
+    old = sqs.one(url, VisibilityTimeout=0)
+    sqs.one(url)
+    sqs.visibility(url, old, 0)
+    sqs.expect(["x"], sqs.bodies(url, VisibilityTimeout=0), "visible at once")
+    result = sqs.ok("ChangeMessageVisibilityBatch", QueueUrl=url, Entries=[
+        {"Id": "a", "ReceiptHandle": old["ReceiptHandle"], "VisibilityTimeout": 60}])
+    sqs.expect([{"Id": "a"}], result.get("Successful"), "in a batch")
+    sqs.expect((0, 1, 0), sqs.counts(url), "hidden again")
+
+
+def e59c_an_old_handle_of_a_fifo_queue_changes_nothing(sqs):
+    url = sqs.fifo()
+    sqs.send(url, "x", "g")
+    old = sqs.one(url, VisibilityTimeout=0)["ReceiptHandle"]
+    sqs.one(url)
+    sqs.fails(INVALID, NOT_THERE % old, "ChangeMessageVisibility", QueueUrl=url,
+              ReceiptHandle=old, VisibilityTimeout=0)
+    sqs.expect((0, 1, 0), sqs.counts(url), "still in flight")
+
+
 def e60_delete_twice(sqs):
     url = sqs.queue()
     sqs.send(url, "x")

@@ -70,8 +70,15 @@ def f70_one_bad_entry_of_ten(sqs):
                [(entry["Id"], entry["Code"], entry["SenderFault"])
                 for entry in result.get("Failed", [])], "bad")
     sqs.true(result["Failed"][0].get("Message"), "no Message")
-    sqs.expect({"body %d" % i for i in range(9)},
-               {message["Body"] for message in sqs.await_messages(url, 9)}, "received")
+    sent = {"body " + entry["Id"][-1]: entry["MessageId"]
+            for entry in result["Successful"]}
+    sqs.expect(sent, {message["Body"]: message["MessageId"]
+                      for message in sqs.await_messages(url, 9)}, "received")
+    result = batch(sqs, url, ["\x01", "body 1", "body 2"])
+    sqs.expect({"body " + entry["Id"][-1]: entry["MessageId"]
+                for entry in result["Successful"]},
+               {message["Body"]: message["MessageId"]
+                for message in sqs.await_messages(url, 2)}, "behind a bad one")
 
 
 def f71_one_entry_is_too_big(sqs):
@@ -143,6 +150,21 @@ def f75_changes_good_and_bad(sqs):
     sqs.expect((2, 1, 0), sqs.counts(url), "applied")
 
 
+def f75b_results_belong_to_their_entries(sqs):
+    """One that is not sent to the store comes before one that the store refuses."""
+    url = sqs.queue()
+    batch(sqs, url, ["a", "b"])
+    gone, here = sqs.await_messages(url, 2)
+    sqs.delete(url, gone)
+    result = sqs.ok("ChangeMessageVisibilityBatch", QueueUrl=url, Entries=[
+        {"Id": "bad", "ReceiptHandle": "garbage", "VisibilityTimeout": 0},
+        {"Id": "gone", "ReceiptHandle": gone["ReceiptHandle"], "VisibilityTimeout": 0},
+        {"Id": "here", "ReceiptHandle": here["ReceiptHandle"], "VisibilityTimeout": 0}])
+    sqs.expect(["here"], ids(result.get("Successful", [])), "good")
+    sqs.expect([("bad", "ReceiptHandleIsInvalid"), ("gone", "InvalidParameterValue")],
+               [(entry["Id"], entry["Code"]) for entry in result.get("Failed", [])], "bad")
+
+
 def f76_fifo_batches_keep_their_order(sqs):
     url = sqs.fifo()
     attributes = {"n": text("1", "Number")}
@@ -152,6 +174,8 @@ def f76_fifo_batches_keep_their_order(sqs):
                [entry["Id"] for entry in result["Successful"]], "entries")
     numbers = [int(entry["SequenceNumber"]) for entry in result["Successful"]]
     sqs.expect(sorted(set(numbers)), numbers, "sequence numbers increase")
+    sqs.expect({(20, "1")}, {(len(entry["SequenceNumber"]), entry["SequenceNumber"][0])
+                             for entry in result["Successful"]}, "of one length")
     for i, entry in enumerate(result["Successful"]):
         sqs.expect((md5("body %d" % i), md5_of(attributes)),
                    (entry["MD5OfMessageBody"], entry["MD5OfMessageAttributes"]), "MD5s")

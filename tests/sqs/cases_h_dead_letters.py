@@ -3,6 +3,7 @@
 
 import base64
 import json
+import time
 import uuid
 
 from harness import INVALID, slow, text
@@ -115,8 +116,8 @@ def h97b_equal_ids_both_reach_the_dead_letters(sqs):
 
 def h98_the_sources_of_dead_letters(sqs):
     dead = sqs.queue()
-    sqs.expect([], sqs.ok("ListDeadLetterSourceQueues", QueueUrl=dead).get(
-        "queueUrls", []), "none")
+    none = {"queueUrls": []} if sqs.protocol == "json" else {}
+    sqs.expect(none, sqs.ok("ListDeadLetterSourceQueues", QueueUrl=dead), "none")
     policy = redrive(sqs.arn(dead), 5)
     sources = {sqs.queue(RedrivePolicy=policy) for _ in range(3)}
     sqs.expect(sources, set(sqs.ok("ListDeadLetterSourceQueues", QueueUrl=dead).get(
@@ -190,6 +191,61 @@ def h100b_all_messages_go_to_one_queue(sqs):
                             for message in sqs.await_messages(target, 2)}, "moved")
 
 
+def h100c_a_few_messages_are_moved_at_once(sqs):
+    """Tests of programs do not wait for a task."""
+    url, dead = with_dead(sqs)
+    arn = sqs.arn(dead)
+    bury(sqs, url, "a", "b", "c")
+    sqs.ok("StartMessageMoveTask", SourceArn=arn)
+    sqs.expect(["a", "b", "c"], sorted(sqs.bodies(url)), "moved")
+    sqs.expect("COMPLETED", task_of(sqs, arn)["Status"], "the task")
+    for rate in (1, 2):  # one message is moved at once, and the task ends with it
+        bury(sqs, url, "d")
+        sqs.ok("StartMessageMoveTask", SourceArn=arn,
+               MaxNumberOfMessagesPerSecond=rate)
+        sqs.eventually(lambda: task_of(sqs, arn)["Status"] == "COMPLETED", "COMPLETED")
+    tasks = sqs.ok("ListMessageMoveTasks", SourceArn=arn, MaxResults=10)["Results"]
+    sqs.expect([2, 1, None], [task.get("MaxNumberOfMessagesPerSecond")
+                              for task in tasks], "the latest first")
+
+
+@slow
+def h100d_a_rate_is_kept(sqs):
+    url, dead = with_dead(sqs)
+    target = sqs.queue()
+    bury(sqs, url, "a", "b", "c")
+    sqs.ok("StartMessageMoveTask", SourceArn=sqs.arn(dead),
+           DestinationArn=sqs.arn(target), MaxNumberOfMessagesPerSecond=1)
+    started = time.monotonic()
+    sqs.one(target)
+    running = task_of(sqs, sqs.arn(dead))
+    if time.monotonic() - started < 1:
+        sqs.expect(("RUNNING", 3), (running["Status"], running[
+            "ApproximateNumberOfMessagesToMove"]), "running")
+        sqs.true(running["ApproximateNumberOfMessagesMoved"] in (1, 2), "moved %s",
+                 running)
+    sqs.await_messages(target, 2)
+    sqs.not_before(started, 1.9, "three at one a second")
+
+
+def h100e_a_message_that_came_from_no_queue(sqs):
+    """The task starts, and fails: so it is on AWS."""
+    _, dead = with_dead(sqs)
+    arn = sqs.arn(dead)
+    sqs.send(dead, "direct")
+    sqs.true(sqs.ok("StartMessageMoveTask", SourceArn=arn).get("TaskHandle"), "no handle")
+    sqs.eventually(lambda: task_of(sqs, arn)["Status"] == "FAILED", "FAILED")
+    task = task_of(sqs, arn)
+    sqs.expect(("CouldNotDetermineMessageSource", 0), (
+        task.get("FailureReason"), task["ApproximateNumberOfMessagesMoved"]), "the task")
+    sqs.expect(["direct"], sqs.bodies(dead), "it is still there")
+
+
+def handle_of(task, source):
+    return base64.b64encode(json.dumps(
+        {"taskId": str(task), "sourceArn": source}).encode()).decode()
+
+
 @slow
 def h101_a_task_is_cancelled(sqs):
     url, dead = with_dead(sqs)
@@ -201,6 +257,8 @@ def h101_a_task_is_cancelled(sqs):
     sqs.expect(("RUNNING", handle, 1, 10, sqs.arn(url)), tuple(map(task.get, (
         "Status", "TaskHandle", "MaxNumberOfMessagesPerSecond",
         "ApproximateNumberOfMessagesToMove", "DestinationArn"))), "running")
+    sqs.fails("ResourceNotFoundException", "Task does not exist.",
+              "CancelMessageMoveTask", TaskHandle=handle_of(uuid.uuid4(), arn))
     moved = sqs.ok("CancelMessageMoveTask", TaskHandle=handle)
     sqs.true(0 <= moved.get("ApproximateNumberOfMessagesMoved", -1) < 10, "moved: %s",
              moved)
@@ -232,17 +290,12 @@ def h102_the_destination_is_deleted(sqs):
 def h102b_tasks_that_are_not_there(sqs):
     _, dead = with_dead(sqs)
     arn = sqs.arn(dead)
-
-    def handle(source):
-        return base64.b64encode(json.dumps(
-            {"taskId": str(uuid.uuid4()), "sourceArn": source}).encode()).decode()
-
     sqs.fails(INVALID, "Value for parameter TaskHandle is invalid.",
               "CancelMessageMoveTask", TaskHandle="foobared")
     sqs.fails("ResourceNotFoundException", "Task does not exist.",
-              "CancelMessageMoveTask", TaskHandle=handle(arn))
+              "CancelMessageMoveTask", TaskHandle=handle_of(uuid.uuid4(), arn))
     sqs.fails("ResourceNotFoundException", GONE % "SourceArn", "CancelMessageMoveTask",
-              TaskHandle=handle(arn + "-not"))
+              TaskHandle=handle_of(uuid.uuid4(), arn + "-not"))
     # A list of XML without elements is not there at all.
     sqs.expect({"Results": []} if sqs.protocol == "json" else {},
                sqs.ok("ListMessageMoveTasks", SourceArn=arn), "no tasks")

@@ -53,11 +53,22 @@ def i103c_a_queue_url_in_a_browser(sqs):
 
 @only("json")
 def i104_bodies_that_are_no_json_object(sqs):
-    for body in (b"[]", b'{"QueueName": "x"', b"", b"null", b"5", b'"text"', b"{} {}",
+    for body in (b"[]", b'{"QueueName": "x"', b" ", b"null", b"5", b'"text"', b"{} {}",
                  b"{'a': 1}"):
         reply = sqs.client.raw("ListQueues", body)
         sqs.refused("SerializationException", None, reply, repr(body))
     sqs.ok("ListQueues")
+
+
+@only("json")
+def i104b_names_and_nulls_of_maps(sqs):
+    """CreateQueue has "tags", TagQueue "Tags"; a value is never null."""
+    url = sqs.ok("CreateQueue", QueueName=sqs.name(), Tags={"a": "b"})["QueueUrl"]
+    sqs.expect({}, sqs.ok("ListQueueTags", QueueUrl=url), "no tags")
+    for action, name in (("TagQueue", "Tags"), ("SetQueueAttributes", "Attributes")):
+        sqs.fails(INVALID, "the parameter 'value' may not be null", action,
+                  {name: {"DelaySeconds": "1", "b": None}}, QueueUrl=url)
+    sqs.expect({"DelaySeconds": "0"}, sqs.attributes(url, "DelaySeconds"), "as before")
 
 
 @only("json")

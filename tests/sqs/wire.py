@@ -56,6 +56,7 @@ ERRORS = {
     "ResourceNotFoundException": (SQS, "ResourceNotFoundException", 404),
     "InvalidParameterValueException": (CORAL, "InvalidParameterValue", 400),
     "MissingRequiredParameterException": (CORAL, "MissingParameter", 400),
+    "InvalidRequest": (CORAL, "InvalidRequest", 400),
     "UnknownOperationException": (CORAL, "InvalidAction", 400),
     "SerializationException": (CORAL, "MalformedInput", 400),
 }
@@ -357,6 +358,7 @@ class Query(Client):
             return
         reply.request_id = root.findtext("{%s}RequestId" % NAMESPACE)
         reply.require(reply.request_id, "no RequestId")
+        reply.require("x-amzn-query-error" not in reply.headers, "a header of JSON")
         error = root.find("{%s}Error" % NAMESPACE)
         parts = {plain(part.tag): part.text for part in error}
         reply.require(list(parts) == ["Type", "Code", "Message", "Detail"],

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The actions: one row for each. The table of the manual, the dispatch and a
- * test are made from it.
+ * The actions: one row for each, from which the table lbx__actions is made and
+ * each function is declared.
  *
  *   name       as in X-Amz-Target and Action
  *   function   lbx__action_NAME() starts it

@@ -4,6 +4,7 @@
 
 #include "base/utf8.h"
 #include "codec/xml.h"
+#include "server/sqs/fault_text.h"
 #include "server/sqs/message_check.h"
 #include "server/sqs/message_md5.h"
 
@@ -54,16 +55,16 @@ static bool
 attribute_check_dots(lbx__slice name, lbx__sqs_fault *fault)
 {
     if (name.bytes[0] == '.')
-        return lbx__message_check_fail(fault, ATTRIBUTE_INVALID,
-                                       "Message (user) attribute name must not "
-                                       "begin with character '.'.");
+        return lbx__fault_text_set(fault, ATTRIBUTE_INVALID,
+                                   "Message (user) attribute name must not "
+                                   "begin with character '.'.");
     if (name.bytes[name.size - 1] == '.')
-        return lbx__message_check_fail(fault, ATTRIBUTE_INVALID,
-                                       "Message (user) attribute name must not "
-                                       "end with character '.'.");
+        return lbx__fault_text_set(fault, ATTRIBUTE_INVALID,
+                                   "Message (user) attribute name must not "
+                                   "end with character '.'.");
     for (size_t i = 1; i < name.size; i++) {
         if (name.bytes[i] == '.' && name.bytes[i - 1] == '.')
-            return lbx__message_check_fail(
+            return lbx__fault_text_set(
                 fault, ATTRIBUTE_INVALID,
                 "Message (user) attribute name must not have successive '.' "
                 "characters.");
@@ -75,20 +76,20 @@ static bool
 attribute_check_name(lbx__slice name, lbx__sqs_fault *fault)
 {
     if (name.size == 0)
-        return lbx__message_check_fail(fault, ATTRIBUTE_INVALID,
-                                       "The request must contain non-empty "
-                                       "message (user) attribute names.");
+        return lbx__fault_text_set(fault, ATTRIBUTE_INVALID,
+                                   "The request must contain non-empty "
+                                   "message (user) attribute names.");
     if (name.size > MAX_NAME_BYTES)
-        return lbx__message_check_fail(fault, ATTRIBUTE_INVALID,
-                                       "Message (user) attribute name must be "
-                                       "shorter than 256 bytes.");
+        return lbx__fault_text_set(fault, ATTRIBUTE_INVALID,
+                                   "Message (user) attribute name must be "
+                                   "shorter than 256 bytes.");
     if (!attribute_name_is_legal(name))
-        return lbx__message_check_fail(
+        return lbx__fault_text_set(
             fault, ATTRIBUTE_INVALID,
             "Message (user) attribute name can only contain upper and lower "
             "case letters, digits, periods, hyphens and underscores.");
     if (attribute_begins(name, "AWS.") || attribute_begins(name, "Amazon."))
-        return lbx__message_check_fail(
+        return lbx__fault_text_set(
             fault, ATTRIBUTE_INVALID,
             "You can't use message attribute names beginning with 'AWS.' or "
             "'Amazon'. These strings are reserved for internal use.");
@@ -134,23 +135,23 @@ attribute_check_data_type(const lbx__sqs_attribute *attribute,
     lbx__slice label;
 
     if (attribute->has_list_values)
-        return lbx__message_check_fail(
+        return lbx__fault_text_set(
             fault, LBX__SQS_UnsupportedOperation,
             "Message attribute list values in SendMessage operation are not "
             "supported.");
     if (attribute->data_type.size == 0)
-        return lbx__message_check_fail(
+        return lbx__fault_text_set(
             fault, ATTRIBUTE_INVALID,
             "The message %s attribute '%.*s' must contain a non-empty message "
             "attribute %s.",
             whose, LBX__QUOTED(attribute->name), has_value ? "type" : "value");
     if (attribute->data_type.size > MAX_TYPE_BYTES)
-        return lbx__message_check_fail(
+        return lbx__fault_text_set(
             fault, ATTRIBUTE_INVALID,
             "Message %s attribute type must be shorter than 256 bytes.", whose);
     if (!lbx__attribute_check_type(attribute->data_type, kind, &label) ||
         !lbx__xml_is_text(label))
-        return lbx__message_check_fail(
+        return lbx__fault_text_set(
             fault, ATTRIBUTE_INVALID,
             "The type of message %s attribute '%.*s' is invalid. You must use "
             "only the following supported type prefixes: Binary, Number, "
@@ -255,11 +256,11 @@ attribute_check_string(const lbx__sqs_attribute *attribute,
                        lbx_attribute_kind kind, lbx__sqs_fault *fault)
 {
     if (!lbx__xml_is_text(attribute->string_value))
-        return lbx__message_check_fail(fault, ATTRIBUTE_INVALID,
-                                       LBX__INVALID_CHARACTERS);
+        return lbx__fault_text_set(fault, ATTRIBUTE_INVALID,
+                                   LBX__INVALID_CHARACTERS);
     if (kind == LBX_ATTRIBUTE_NUMBER &&
         !attribute_is_number(attribute->string_value))
-        return lbx__message_check_fail(
+        return lbx__fault_text_set(
             fault, ATTRIBUTE_INVALID,
             "Can't cast the value of message (user) attribute '%.*s' to a "
             "number.",
@@ -279,19 +280,19 @@ attribute_check_value(const lbx__sqs_attribute *attribute, const char *whose,
         is_binary ? attribute->string_value : attribute->binary_value;
 
     if (value.size > 0 && other.size > 0)
-        return lbx__message_check_fail(
+        return lbx__fault_text_set(
             fault, ATTRIBUTE_INVALID,
             "Message %s attribute '%.*s' must have a single value.", whose,
             LBX__QUOTED(attribute->name));
     if (value.size == 0 && other.size > 0)
-        return lbx__message_check_fail(
+        return lbx__fault_text_set(
             fault, ATTRIBUTE_INVALID,
             "Message %s attribute '%.*s' with type '%.*s' must use field "
             "'%s'.",
             whose, LBX__QUOTED(attribute->name),
             LBX__QUOTED(attribute->data_type), is_binary ? "Binary" : "String");
     if (value.size == 0)
-        return lbx__message_check_fail(
+        return lbx__fault_text_set(
             fault, ATTRIBUTE_INVALID,
             "Message %s attribute '%.*s' must contain a non-empty value of "
             "type '%.*s'.",
@@ -307,7 +308,7 @@ lbx__attribute_check_message(lbx__sqs_attributes *attributes, size_t max,
                              lbx__sqs_fault *fault)
 {
     if (attributes->count > max)
-        return lbx__message_check_fail(
+        return lbx__fault_text_set(
             fault, ATTRIBUTE_INVALID,
             "Number of message attributes [%zu] exceeds the allowed maximum "
             "[%zu].",
@@ -338,7 +339,7 @@ lbx__attribute_check_system(const lbx__sqs_attributes *attributes,
         lbx_attribute_kind kind = LBX_ATTRIBUTE_STRING;
 
         if (i > 0 || !lbx__slice_is(attribute->name, "AWSTraceHeader"))
-            return lbx__message_check_fail(
+            return lbx__fault_text_set(
                 fault, ATTRIBUTE_INVALID,
                 "Message system attribute name '%.*s' is invalid.",
                 LBX__QUOTED(attribute->name));
@@ -347,7 +348,7 @@ lbx__attribute_check_system(const lbx__sqs_attributes *attributes,
             return false;
         if (kind != LBX_ATTRIBUTE_STRING ||
             attribute->string_value.size > MAX_TRACE_BYTES)
-            return lbx__message_check_fail(
+            return lbx__fault_text_set(
                 fault, ATTRIBUTE_INVALID,
                 "Message system attribute 'AWSTraceHeader' must be a String of "
                 "at most 4096 bytes.");

@@ -291,8 +291,8 @@ draft_apply_one(lbx__queue_draft *draft, const lbx__sqs_pair *given)
     if (!fits)
         return lbx__fault_text_set(&draft->fault, LBX__SQS_InvalidAttributeName,
                                    "Unknown Attribute %.*s.",
-                                   lbx__fault_text_clip(given->name),
-                                   given->name.bytes ? given->name.bytes : "");
+                                   LBX__QUOTED(given->name) ? given->name.bytes
+                                                            : "");
     if (!given->value.bytes ||
         memchr(given->value.bytes, '\0', given->value.size))
         return draft_refuse_value(draft, row);

@@ -2,16 +2,11 @@
 /* Changes of queues; see change.h. */
 #include "server/sqs/change.h"
 
+#include "base/clock.h"
 #include "server/sqs/fault_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-
-void
-lbx__change_fail(lbx__request *request, const lbx__sqs_fault *fault)
-{
-    lbx__request_fail(request, fault->error, "%s", fault->text);
-}
 
 void
 lbx__change_fail_missing(lbx__request *request, const char *parameter)
@@ -42,8 +37,7 @@ lbx__change_fail_status(lbx__request *request, const lbx__queue_draft *draft,
     lbx__request_fail(request, LBX__SQS_InvalidParameterValueException,
                       "Value %.*s for parameter RedrivePolicy is invalid. "
                       "Reason: %s",
-                      lbx__fault_text_clip(draft->redrive),
-                      draft->redrive.bytes, why);
+                      LBX__QUOTED(draft->redrive), why);
 }
 
 void
@@ -53,6 +47,20 @@ lbx__change_refresh(lbx__request *request, lbx_box_counts *counts,
     // By name: what was looked up before may be over, and another be there.
     lbx__queues_read(request, &request->world,
                      lbx__slice_of(request->queue->name), counts, step);
+}
+
+static void
+change_locked(lbx__request *request, lbx_status status)
+{
+    (void)status; // OK
+    lbx__change_refresh(request, NULL, request->change_step);
+}
+
+void
+lbx__change_begin(lbx__request *request, lbx__request_step *step)
+{
+    request->change_step = step;
+    lbx__change_lock_take(request, change_locked);
 }
 
 void
@@ -90,8 +98,8 @@ const char *
 lbx__change_time(lbx__request *request)
 {
     char text[24];
-    const int size = snprintf(text, sizeof(text), "%" PRId64,
-                              lbx__request_wall_ms(request) / 1000);
+    const int size =
+        snprintf(text, sizeof(text), "%" PRId64, lbx__clock_wall_ms() / 1000);
 
     return lbx__arena_copy(&request->arena, text, (size_t)size);
 }

@@ -6,10 +6,7 @@
 #include "server/sqs/attributes.h"
 #include "server/sqs/request.h"
 
-/* Answers with the fault of a draft. */
-void lbx__change_fail(lbx__request *request, const lbx__sqs_fault *fault);
-
-/* The same for an input without a parameter that it needs. */
+/* Fails for an input without a parameter that it needs. */
 void lbx__change_fail_missing(lbx__request *request, const char *parameter);
 
 /* The same for a status of CREATE or CONFIGURE with the options of a draft:
@@ -20,6 +17,10 @@ void lbx__change_fail_status(lbx__request *request,
 /* Reads the queue of the request anew: its own changes are based on that. */
 void lbx__change_refresh(lbx__request *request, lbx_box_counts *counts,
                          lbx__request_step *step);
+
+/* The same, for a change: until the request is answered, no other request of
+ * this process changes the queue (CHLOCK-1). */
+void lbx__change_begin(lbx__request *request, lbx__request_step *step);
 
 /* Changes the queue's options, unless NULL, and texts. */
 void lbx__change_configure(lbx__request *request,

@@ -95,10 +95,8 @@ create_answer_url(lbx__request *request, const char *name)
     lbx__queue_url(request, name, &url);
     if (url.status != LBX_OK) {
         lbx__buffer_fini(&url);
-        {
-            lbx__request_fail_status(request, LBX_NO_MEMORY);
-            return;
-        }
+        lbx__request_fail_status(request, LBX_NO_MEMORY);
+        return;
     }
     lbx__reply_text(&request->reply, "QueueUrl",
                     (lbx__slice){url.bytes, url.size});
@@ -267,7 +265,7 @@ lbx__action_create_queue(lbx__request *request)
         return;
     }
     if (!create_make_draft(request, create)) {
-        lbx__change_fail(request, &create->draft.fault);
+        lbx__request_fail_fault(request, &create->draft.fault);
         return;
     }
     create_look_up(request);

@@ -42,6 +42,7 @@
     XX(ResourceNotFoundException, sqs, "ResourceNotFoundException", 404)       \
     XX(InvalidParameterValueException, coral, "InvalidParameterValue", 400)    \
     XX(MissingRequiredParameterException, coral, "MissingParameter", 400)      \
+    XX(InvalidRequest, coral, "InvalidRequest", 400)                           \
     XX(UnknownOperationException, coral, "InvalidAction", 400)                 \
     XX(SerializationException, coral, "MalformedInput", 400)                   \
     XX(AccessDeniedException, coral, "AccessDenied", 403)                      \

@@ -18,15 +18,30 @@ lbx__fault_text_clip(lbx__slice value)
     return (int)size;
 }
 
+/* Drops the last character of a text that was cut, unless it is ASCII: it may
+ * be half of one. */
+static void
+fault_text_drop_last(char *text, size_t size)
+{
+    while (size > 0 && ((unsigned char)text[size - 1] & 0xc0) == 0x80)
+        size--;
+    if (size > 0 && (unsigned char)text[size - 1] >= 0xc0)
+        size--;
+    text[size] = '\0';
+}
+
 bool
 lbx__fault_text_set(lbx__sqs_fault *fault, lbx__sqs_error error,
                     const char *format, ...)
 {
     va_list arguments;
+    int size;
 
     fault->error = error;
     va_start(arguments, format);
-    vsnprintf(fault->text, sizeof(fault->text), format, arguments);
+    size = vsnprintf(fault->text, sizeof(fault->text), format, arguments);
     va_end(arguments);
+    if (size >= (int)sizeof(fault->text))
+        fault_text_drop_last(fault->text, sizeof(fault->text) - 1);
     return false;
 }

@@ -2,7 +2,8 @@
 /* The table of members, and what both readers share; see input_table.h. */
 #include "server/sqs/input_table.h"
 
-#include <stdarg.h>
+#include "server/sqs/fault_text.h"
+
 #include <stdio.h>
 
 #define OF_INPUT(kind, member)                                                 \
@@ -48,7 +49,7 @@ const lbx__input_member lbx__input_members[] = {
     {"Attributes", "Attribute", "Name", OF_INPUT(PAIRS, attributes),
      FLAG(has_attributes)},
     {"tags", "Tag", "Key", OF_INPUT(PAIRS, tags), FLAG(has_tags)},
-    {"Tags", NULL, NULL, OF_INPUT(PAIRS, tags), FLAG(has_tags)},
+    {"Tags", NULL, NULL, OF_INPUT(PAIRS, queue_tags), FLAG(has_tags)},
     {"TagKeys", "TagKey", NULL, OF_INPUT(TEXTS, tag_keys), 0},
     {"QueueNamePrefix", "QueueNamePrefix", NULL,
      OF_INPUT(TEXT, queue_prefix), 0},
@@ -63,6 +64,8 @@ const lbx__input_member lbx__input_members[] = {
     {"DestinationArn", "DestinationArn", NULL,
      OF_INPUT(TEXT, destination_arn), 0},
     {"TaskHandle", "TaskHandle", NULL, OF_INPUT(TEXT, task_handle), 0},
+    {"ShowInvisible", "ShowInvisible", NULL, OF_INPUT(TEXT, show_leased), 0},
+    {"ShowDelayed", "ShowDelayed", NULL, OF_INPUT(TEXT, show_delayed), 0},
     {"MaxNumberOfMessagesPerSecond", "MaxNumberOfMessagesPerSecond", NULL,
      OF_INPUT(NUMBER, rate), 0},
 };
@@ -123,32 +126,20 @@ lbx__input_integer(lbx__slice text, int64_t *ret)
 }
 
 bool
-lbx__input_fail(lbx__sqs_fault *fault, lbx__sqs_error error, const char *format,
-                ...)
-{
-    va_list arguments;
-
-    fault->error = error;
-    va_start(arguments, format);
-    (void)vsnprintf(fault->text, sizeof(fault->text), format, arguments);
-    va_end(arguments);
-    return false;
-}
-
-bool
 lbx__input_fail_memory(lbx__sqs_fault *fault, const lbx__arena *arena)
 {
     if (arena->full)
-        return lbx__input_fail(fault, LBX__SQS_InvalidParameterValueException,
-                               "The request is too large.");
-    return lbx__input_fail(fault, LBX__SQS_ServiceUnavailable,
-                           "The server is out of memory.");
+        return lbx__fault_text_set(fault,
+                                   LBX__SQS_InvalidParameterValueException,
+                                   "The request is too large.");
+    return lbx__fault_text_set(fault, LBX__SQS_ServiceUnavailable,
+                               "The server is out of memory.");
 }
 
 bool
 lbx__input_fail_body(lbx__sqs_fault *fault)
 {
-    return lbx__input_fail(
+    return lbx__fault_text_set(
         fault, LBX__SQS_InvalidMessageContents,
         "Invalid characters found. Valid unicode characters are #x9 | #xA | "
         "#xD | #x20 to #xD7FF | #xE000 to #xFFFD | #x10000 to #x10FFFF");
@@ -158,12 +149,13 @@ bool
 lbx__input_fail_count(lbx__sqs_fault *fault, const lbx__input_member *member)
 {
     if (member->kind == LBX__INPUT_ENTRIES)
-        return lbx__input_fail(fault, LBX__SQS_TooManyEntriesInBatchRequest,
-                               "Maximum number of entries per request are 10. "
-                               "You have sent more than %d.",
+        return lbx__fault_text_set(
+            fault, LBX__SQS_TooManyEntriesInBatchRequest,
+            "Maximum number of entries per request are 10. "
+            "You have sent more than %d.",
+            LBX__SQS_MAX_ITEMS);
+    return lbx__fault_text_set(fault, LBX__SQS_InvalidParameterValueException,
+                               "The parameter %s has more than %d items.",
+                               member->json ? member->json : member->query,
                                LBX__SQS_MAX_ITEMS);
-    return lbx__input_fail(fault, LBX__SQS_InvalidParameterValueException,
-                           "The parameter %s has more than %d items.",
-                           member->json ? member->json : member->query,
-                           LBX__SQS_MAX_ITEMS);
 }

@@ -83,13 +83,16 @@ typedef struct lbx__sqs_input {
     lbx__slice source_arn;
     lbx__slice destination_arn;
     lbx__slice task_handle;
-    lbx__slice attempt_id; /* ReceiveRequestAttemptId */
+    lbx__slice attempt_id;   /* ReceiveRequestAttemptId */
+    lbx__slice show_leased;  /* ShowInvisible of a peek, */
+    lbx__slice show_delayed; /* and ShowDelayed */
     lbx__sqs_number max_results;
     lbx__sqs_number max_messages; /* MaxNumberOfMessages */
     lbx__sqs_number wait;         /* WaitTimeSeconds */
     lbx__sqs_number rate;         /* MaxNumberOfMessagesPerSecond */
     lbx__sqs_pairs attributes;    /* Attributes of Create- and SetQueue... */
-    lbx__sqs_pairs tags;          /* tags, Tags */
+    lbx__sqs_pairs tags;          /* tags of CreateQueue; of Query, all */
+    lbx__sqs_pairs queue_tags;    /* Tags of TagQueue, in JSON */
     bool has_attributes;          /* Attributes was sent, be it empty */
     bool has_tags;
     lbx__sqs_texts tag_keys;

@@ -2,21 +2,24 @@
 /* Checks of the names in an input; see input_table.h. */
 #include "server/sqs/input_table.h"
 
+#include "server/sqs/fault_text.h"
+
 static bool
 check_fail_missing(lbx__sqs_fault *fault, const char *what, const char *part)
 {
-    return lbx__input_fail(fault, LBX__SQS_MissingRequiredParameterException,
-                           "The request must contain the parameter %s.%s.",
-                           what, part);
+    return lbx__fault_text_set(
+        fault, LBX__SQS_MissingRequiredParameterException,
+        "The request must contain the parameter %s.%s.", what, part);
 }
 
 static bool
 check_fail_twice(lbx__sqs_fault *fault, const char *what, lbx__slice name)
 {
-    return lbx__input_fail(fault, LBX__SQS_InvalidParameterValueException,
-                           "Value %.200s for parameter %s is invalid. Reason: "
-                           "It is given twice.",
-                           name.bytes, what);
+    return lbx__fault_text_set(
+        fault, LBX__SQS_InvalidParameterValueException,
+        "Value %.200s for parameter %s is invalid. Reason: "
+        "It is given twice.",
+        name.bytes, what);
 }
 
 static bool

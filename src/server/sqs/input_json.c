@@ -2,11 +2,12 @@
 /*
  * Reading inputs from AWS JSON 1.0. There is no recursion: an input has
  * entries, these have attributes, and these have texts. A member that is null
- * is absent.
+ * is absent; a value of a map of texts must not be.
  */
 #include "server/sqs/input_token.h"
 
 #include "codec/base64.h"
+#include "server/sqs/fault_text.h"
 
 static bool
 input_json_texts(lbx__input_json *in, const lbx__input_member *member,
@@ -52,7 +53,9 @@ input_json_pairs(lbx__input_json *in, const lbx__input_member *member,
             !lbx__input_token_text(in, pair.name.bytes, &pair.value))
             return false;
         if (!pair.value.bytes)
-            continue;
+            return lbx__fault_text_set(in->fault,
+                                       LBX__SQS_InvalidParameterValueException,
+                                       "the parameter 'value' may not be null");
         if (pairs->count == LBX__SQS_MAX_ITEMS)
             return lbx__input_fail_count(in->fault, member);
         pairs->items = lbx__input_grow(in->arena, pairs->items, pairs->count,

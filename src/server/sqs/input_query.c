@@ -15,6 +15,7 @@
 #include "base/utf8.h"
 #include "codec/base64.h"
 #include "codec/form.h"
+#include "server/sqs/fault_text.h"
 #include "server/sqs/input_path.h"
 
 #include <stdlib.h>
@@ -38,7 +39,7 @@ typedef struct input_query {
 static bool
 query_fail_value(input_query *in, const char *why, const query_field *field)
 {
-    return lbx__input_fail(
+    return lbx__fault_text_set(
         in->fault, LBX__SQS_InvalidParameterValueException,
         "Value %.200s for parameter %.200s is invalid. Reason: %s.",
         field->value.bytes, field->name.bytes, why);
@@ -56,9 +57,9 @@ query_decode(input_query *in, lbx__slice text, lbx__slice *ret)
     if (!decoded)
         return lbx__input_fail_memory(in->fault, in->arena);
     if (!lbx__form_decode(text, decoded, &size))
-        return lbx__input_fail(in->fault,
-                               LBX__SQS_InvalidParameterValueException,
-                               "The request is not properly encoded.");
+        return lbx__fault_text_set(in->fault,
+                                   LBX__SQS_InvalidParameterValueException,
+                                   "The request is not properly encoded.");
     decoded[size] = '\0';
     *ret = (lbx__slice){decoded, size};
     return true;
@@ -80,7 +81,7 @@ query_add_field(input_query *in, lbx__slice name, lbx__slice value)
     query_field field = {0};
 
     if (in->seen++ == LBX__SQS_MAX_MEMBERS)
-        return lbx__input_fail(
+        return lbx__fault_text_set(
             in->fault, LBX__SQS_InvalidParameterValueException,
             "The request has more than %d parameters.", LBX__SQS_MAX_MEMBERS);
     if (!query_decode(in, name, &field.name) ||
@@ -89,7 +90,7 @@ query_add_field(input_query *in, lbx__slice name, lbx__slice value)
     if (lbx__slice_is(field.name, "Action"))
         return query_set_action(in, &field);
     if (!lbx__input_path_parse(field.name, &field.path))
-        return lbx__input_fail(
+        return lbx__fault_text_set(
             in->fault, LBX__SQS_InvalidParameterValueException,
             "The parameter %.200s is invalid. Reason: Indexes are from 1 to "
             "%d.",
@@ -152,7 +153,7 @@ query_text(input_query *in, const query_field *field, bool any, lbx__slice *ret)
     const lbx__slice value = field->value;
 
     if (!lbx__utf8_valid_bytes(value.bytes, value.size))
-        return lbx__input_fail(
+        return lbx__fault_text_set(
             in->fault, LBX__SQS_InvalidParameterValueException,
             "The value of parameter %.200s is invalid. Reason: Must be UTF-8.",
             field->name.bytes);
@@ -192,7 +193,7 @@ query_binary(input_query *in, const query_field *field, lbx__slice *ret)
         return lbx__input_fail_memory(in->fault, in->arena);
     if (!lbx__base64_decode(LBX__BASE64, field->value.bytes, field->value.size,
                             bytes, &size))
-        return lbx__input_fail(
+        return lbx__fault_text_set(
             in->fault, LBX__SQS_InvalidParameterValueException,
             "The value of parameter %.200s is invalid. Reason: Must be base64.",
             field->name.bytes);

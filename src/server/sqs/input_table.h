@@ -51,9 +51,6 @@ bool lbx__input_integer(lbx__slice text, int64_t *ret);
 bool lbx__input_check(const lbx__sqs_input *input, lbx__sqs_fault *fault);
 
 /* These write the fault and return false. */
-bool lbx__input_fail(lbx__sqs_fault *fault, lbx__sqs_error error,
-                     const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
 bool lbx__input_fail_memory(lbx__sqs_fault *fault, const lbx__arena *arena);
 bool lbx__input_fail_body(lbx__sqs_fault *fault);
 bool lbx__input_fail_count(lbx__sqs_fault *fault,

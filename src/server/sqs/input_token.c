@@ -3,6 +3,7 @@
 #include "server/sqs/input_token.h"
 
 #include "base/utf8.h"
+#include "server/sqs/fault_text.h"
 
 bool
 lbx__input_token_fail(lbx__input_json *in)
@@ -11,8 +12,8 @@ lbx__input_token_fail(lbx__input_json *in)
 
     if (lbx__json_fault(&in->json, NULL, &fault) == LBX_NO_MEMORY)
         return lbx__input_fail_memory(in->fault, in->arena);
-    return lbx__input_fail(in->fault, LBX__SQS_SerializationException, "%s",
-                           fault.text);
+    return lbx__fault_text_set(in->fault, LBX__SQS_SerializationException, "%s",
+                               fault.text);
 }
 
 bool
@@ -21,8 +22,8 @@ lbx__input_token_fail_kind(lbx__input_json *in, const char *name,
 {
     if (in->json.kind == LBX__JSON_FAULT)
         return lbx__input_token_fail(in);
-    return lbx__input_fail(in->fault, LBX__SQS_SerializationException,
-                           "%s must be %s.", name, wanted);
+    return lbx__fault_text_set(in->fault, LBX__SQS_SerializationException,
+                               "%s must be %s.", name, wanted);
 }
 
 bool
@@ -41,8 +42,8 @@ lbx__input_token_fail_scalar(lbx__input_json *in, const char *name,
         kind = "FALSE_VALUE";
     if (!kind)
         return lbx__input_token_fail_kind(in, name, ours);
-    return lbx__input_fail(in->fault, LBX__SQS_SerializationException,
-                           "%s can not be converted to %s", kind, wanted);
+    return lbx__fault_text_set(in->fault, LBX__SQS_SerializationException,
+                               "%s can not be converted to %s", kind, wanted);
 }
 
 /* Whether the fault is U+0000, half of a pair, or bytes that are no UTF-8, and
@@ -70,7 +71,7 @@ lbx__input_token_member(lbx__input_json *in, bool *failed)
     if (kind != LBX__JSON_NAME) {
         *failed = !lbx__input_token_fail(in);
     } else if (++in->members > LBX__SQS_MAX_MEMBERS) {
-        *failed = !lbx__input_fail(
+        *failed = !lbx__fault_text_set(
             in->fault, LBX__SQS_InvalidParameterValueException,
             "The request has more than %d members.", LBX__SQS_MAX_MEMBERS);
     }

@@ -200,9 +200,9 @@ lbx__action_list_queues(lbx__request *request)
         return;
     if (prefix.size >= sizeof(list->prefix) ||
         (prefix.size > 0 && memchr(prefix.bytes, '\0', prefix.size))) {
-        lbx__request_done(request);
+        lbx__request_done(request); // no queue has such a name
         return;
-    } // no name is that long
+    }
     if (prefix.size > 0) {
         memcpy(list->prefix, prefix.bytes, prefix.size);
         list->call.prefix = list->prefix;

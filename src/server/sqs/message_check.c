@@ -4,49 +4,14 @@
 
 #include "codec/xml.h"
 #include "server/sqs/attribute_check.h"
+#include "server/sqs/fault_text.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 enum {
-    QUOTED_BYTES = 300, /* of a client's text in an error */
     MAX_ID_BYTES = 128
 };
-
-bool
-lbx__message_check_fail(lbx__sqs_fault *fault, lbx__sqs_error error,
-                        const char *format, ...)
-{
-    va_list arguments;
-    int size;
-
-    fault->error = error;
-    va_start(arguments, format);
-    size = vsnprintf(fault->text, sizeof(fault->text), format, arguments);
-    va_end(arguments);
-    if (size >= (int)sizeof(fault->text)) { // no half characters at its end
-        size_t end = sizeof(fault->text) - 1;
-
-        while (end > 0 && (unsigned char)fault->text[end - 1] >= 0x80)
-            end--;
-        fault->text[end] = '\0';
-    }
-    return false;
-}
-
-lbx__slice
-lbx__message_check_quote(lbx__slice text)
-{
-    if (text.size > QUOTED_BYTES) {
-        text.size = QUOTED_BYTES;
-        // A byte 10xxxxxx goes on with the character before it.
-        while (text.size > 0 &&
-               ((unsigned char)text.bytes[text.size] & 0xc0) == 0x80)
-            text.size--;
-    }
-    return text;
-}
 
 /* ---- Texts ---- */
 
@@ -61,7 +26,7 @@ lbx__message_check_id(lbx__slice id, const char *parameter,
     for (size_t i = 0; is_valid && i < id.size; i++)
         is_valid = id.bytes[i] > ' ' && id.bytes[i] <= '~';
     return is_valid ||
-           lbx__message_check_fail(
+           lbx__fault_text_set(
                fault, LBX__SQS_InvalidParameterValueException,
                "Value %.*s for parameter %s is invalid. Reason: %s can only "
                "include alphanumeric and punctuation characters. 1 to 128 in "
@@ -73,18 +38,18 @@ static bool
 message_check_body(lbx__slice body, size_t number, lbx__sqs_fault *fault)
 {
     if (body.size == 0 && number > 0)
-        return lbx__message_check_fail(
+        return lbx__fault_text_set(
             fault, LBX__SQS_MissingRequiredParameterException,
             "The request must contain the parameter "
             "SendMessageBatchRequestEntry.%zu.MessageBody.",
             number);
     if (body.size == 0)
-        return lbx__message_check_fail(
+        return lbx__fault_text_set(
             fault, LBX__SQS_MissingRequiredParameterException,
             "The request must contain the parameter MessageBody.");
     return lbx__xml_is_text(body) ||
-           lbx__message_check_fail(fault, LBX__SQS_InvalidMessageContents,
-                                   LBX__INVALID_CHARACTERS);
+           lbx__fault_text_set(fault, LBX__SQS_InvalidMessageContents,
+                               LBX__INVALID_CHARACTERS);
 }
 
 /* ---- Sizes and numbers ---- */
@@ -114,7 +79,7 @@ message_check_size(const lbx__sqs_entry *entry, const lbx_box_options *options,
         max = LBX__MAX_MESSAGE_BYTES;
     if (lbx__message_check_bytes(entry) <= max)
         return true;
-    return lbx__message_check_fail(
+    return lbx__fault_text_set(
         fault, LBX__SQS_InvalidParameterValueException,
         "One or more parameters %s. Reason: Message must be shorter than "
         "%" PRId64 " bytes.",
@@ -128,14 +93,14 @@ message_check_delay(const lbx__sqs_number *delay,
     if (!delay->given)
         return true;
     if (delay->value < 0 || delay->value > LBX__MAX_DELAY_SECONDS)
-        return lbx__message_check_fail(
+        return lbx__fault_text_set(
             fault, LBX__SQS_InvalidParameterValueException,
             "Value %" PRId64 " for parameter DelaySeconds is invalid. Reason: "
             "DelaySeconds must be >= 0 and <= 900.",
             delay->value);
     // Zero is allowed, and does not change the delay of the queue.
     if (options->fifo && delay->value > 0)
-        return lbx__message_check_fail(
+        return lbx__fault_text_set(
             fault, LBX__SQS_InvalidParameterValueException,
             "Value %" PRId64 " for parameter DelaySeconds is invalid. Reason: "
             "The request include parameter that is not valid for this queue "
@@ -152,11 +117,11 @@ lbx__message_check_visibility(const lbx__sqs_number *visibility,
         (visibility->value >= 0 &&
          visibility->value <= LBX__MAX_VISIBILITY_SECONDS))
         return true;
-    return lbx__message_check_fail(
-        fault, LBX__SQS_InvalidParameterValueException,
-        "Value %" PRId64 " for parameter VisibilityTimeout is invalid. "
-        "Reason: %s",
-        visibility->value, reason);
+    return lbx__fault_text_set(fault, LBX__SQS_InvalidParameterValueException,
+                               "Value %" PRId64
+                               " for parameter VisibilityTimeout is invalid. "
+                               "Reason: %s",
+                               visibility->value, reason);
 }
 
 bool
@@ -167,13 +132,13 @@ lbx__message_check_receive(const lbx__sqs_input *input, bool is_fifo,
 
     if (max->given &&
         (max->value < 1 || max->value > LBX__MAX_RECEIVE_MESSAGES))
-        return lbx__message_check_fail(
+        return lbx__fault_text_set(
             fault, LBX__SQS_InvalidParameterValueException,
             "Value %" PRId64 " for parameter MaxNumberOfMessages is invalid. "
             "Reason: Must be between 1 and 10, if provided.",
             max->value);
     if (wait->given && (wait->value < 0 || wait->value > LBX__MAX_WAIT_SECONDS))
-        return lbx__message_check_fail(
+        return lbx__fault_text_set(
             fault, LBX__SQS_InvalidParameterValueException,
             "Value %" PRId64 " for parameter WaitTimeSeconds is invalid. "
             "Reason: Must be >= 0 and <= 20, if provided.",
@@ -195,13 +160,13 @@ message_check_fifo(const lbx__sqs_entry *entry, const lbx_box_options *options,
     if (!options->fifo)
         return true;
     if (!entry->group_id.bytes)
-        return lbx__message_check_fail(
+        return lbx__fault_text_set(
             fault,
             is_entry ? LBX__SQS_InvalidParameterValueException
                      : LBX__SQS_MissingRequiredParameterException,
             "The request must contain the parameter MessageGroupId.");
     if (!entry->deduplication_id.bytes && !options->deduplicate_by_content)
-        return lbx__message_check_fail(
+        return lbx__fault_text_set(
             fault, LBX__SQS_InvalidParameterValueException,
             "The queue should either have ContentBasedDeduplication enabled or "
             "MessageDeduplicationId provided explicitly");
@@ -216,7 +181,7 @@ message_check_ids(const lbx__sqs_entry *entry, const lbx_box_options *options,
     if (!lbx__message_check_id(entry->group_id, "MessageGroupId", fault))
         return false;
     if (!options->fifo && entry->deduplication_id.bytes)
-        return lbx__message_check_fail(
+        return lbx__fault_text_set(
             fault, LBX__SQS_InvalidParameterValueException,
             "Value %.*s for parameter MessageDeduplicationId is invalid. "
             "Reason: The request include parameter that is not valid for this "

@@ -48,18 +48,6 @@ bool lbx__message_check_visibility(const lbx__sqs_number *visibility,
 bool lbx__message_check_receive(const lbx__sqs_input *input, bool is_fifo,
                                 lbx__sqs_fault *fault);
 
-/* Writes a fault; returns false. */
-bool lbx__message_check_fail(lbx__sqs_fault *fault, lbx__sqs_error error,
-                             const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-/* The beginning of a client's text that an error quotes, cut between two
- * characters. For "%.*s": LBX__QUOTED(text). */
-lbx__slice lbx__message_check_quote(lbx__slice text);
-
-#define LBX__QUOTED(text)                                                      \
-    (int)lbx__message_check_quote(text).size, ((text).bytes ? (text).bytes : "")
-
 #define LBX__INVALID_CHARACTERS                                                \
     "Invalid characters found. Valid unicode characters are #x9 | #xA | #xD "  \
     "| #x20 to #xD7FF | #xE000 to #xFFFD | #x10000 to #x10FFFF"

@@ -139,6 +139,8 @@ outgoing_reply_attributes(lbx__sqs_reply *reply, const char *name,
     if (attributes->count > 0 &&
         lbx__message_md5_attributes(attributes->items, attributes->count, md5))
         lbx__reply_text(reply, name, lbx__slice_of(md5));
+    else
+        lbx__reply_null(reply, name);
 }
 
 void
@@ -158,5 +160,6 @@ lbx__outgoing_reply(lbx__request *request, const lbx__sqs_entry *entry,
     if (request->queue->options.fifo) {
         lbx__outgoing_sequence(sent->sequence, sequence);
         lbx__reply_text(reply, "SequenceNumber", lbx__slice_of(sequence));
-    }
+    } else
+        lbx__reply_null(reply, "SequenceNumber");
 }

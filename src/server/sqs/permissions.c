@@ -36,7 +36,7 @@ permission_check_label(lbx__slice label, lbx__sqs_fault *fault)
                        "Value %.*s for parameter Label is invalid. Reason: Can "
                        "only include alphanumeric characters, hyphens, or "
                        "underscores. 1 to 80 in length",
-                       lbx__fault_text_clip(label), label.bytes);
+                       LBX__QUOTED(label));
 }
 
 static bool
@@ -81,7 +81,7 @@ permission_check_actions(const lbx__sqs_texts *actions, lbx__sqs_fault *fault)
         return lbx__fault_text_set(
             fault, LBX__SQS_InvalidParameterValueException,
             "Value SQS:%.*s for parameter ActionName is invalid. Reason: %s",
-            lbx__fault_text_clip(name), name.bytes,
+            LBX__QUOTED(name),
             action ? "Only the queue owner is allowed to invoke this action."
                    : "Please refer to the appropriate WSDL for a list of valid "
                      "actions.");
@@ -104,7 +104,7 @@ permission_check_accounts(const lbx__sqs_texts *accounts, lbx__sqs_fault *fault)
            lbx__fault_text_set(fault, LBX__SQS_InvalidParameterValueException,
                                "Value [%.*s] for parameter PrincipalId is "
                                "invalid. Reason: Unable to verify.",
-                               lbx__fault_text_clip(bad), bad.bytes);
+                               LBX__QUOTED(bad));
 }
 
 /* ---- Writing ---- */
@@ -265,7 +265,7 @@ permission_start(lbx__request *request)
     else if (!request->input.label.bytes)
         lbx__change_fail_missing(request, "Label");
     else if (!permission_check_label(request->input.label, &fault))
-        lbx__change_fail(request, &fault);
+        lbx__request_fail_fault(request, &fault);
     else
         return true;
     return false;
@@ -285,10 +285,10 @@ lbx__action_add_permission(lbx__request *request)
     }
     if (!permission_check_actions(&input->action_names, &fault) ||
         !permission_check_accounts(&input->account_ids, &fault)) {
-        lbx__change_fail(request, &fault);
+        lbx__request_fail_fault(request, &fault);
         return;
     }
-    lbx__change_refresh(request, NULL, add_permission_read);
+    lbx__change_begin(request, add_permission_read);
 }
 
 static void
@@ -315,5 +315,5 @@ void
 lbx__action_remove_permission(lbx__request *request)
 {
     if (permission_start(request))
-        lbx__change_refresh(request, NULL, remove_permission_read);
+        lbx__change_begin(request, remove_permission_read);
 }

@@ -188,6 +188,24 @@ lbx__queues_forget(lbx__queues *queues, const lbx__world *world,
     lbx__queue_unref(old);
 }
 
+/* A name that the store does not know. What the directory has of it is over,
+ * and that is a change. If the directory has nothing of it, nothing changes:
+ * otherwise a client could keep the directory empty by asking for names that do
+ * not exist. */
+static void
+queues_forget_lost(lbx__queues *queues, const struct queue_key *key)
+{
+    const uint64_t hash = queues_hash(queues, key);
+    lbx__queue *old;
+
+    lbx__lock_take(&queues->lock);
+    old = lbx__map_remove(&queues->map, hash, queues_equal, key);
+    if (old)
+        queues->changes++;
+    lbx__lock_give(&queues->lock);
+    lbx__queue_unref(old);
+}
+
 /* ---- What was deleted ---- */
 
 void
@@ -307,8 +325,10 @@ read_done(lbx__request *request, lbx_status status)
     if (status == LBX_OK)
         status = read_make_queue(read);
     else if (status == LBX_NOT_FOUND)
-        lbx__queues_forget(request->sqs->queues, &read->model.world,
-                           read->name);
+        queues_forget_lost(
+            request->sqs->queues,
+            &(struct queue_key){read->model.space ? read->model.space : "",
+                                read->name});
     read->step(request, status);
 }
 

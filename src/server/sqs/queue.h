@@ -102,11 +102,15 @@ const char *lbx__queue_arn(const lbx__world *world, const char *name,
 /* The name in an ARN of this world; NULL bytes for any other. */
 lbx__slice lbx__queue_name_of_arn(const lbx__world *world, lbx__slice arn);
 
-/* The account and name that a QueueUrl, a request's path, or a bare name
- * means; an account that it does not have is left as it is.
- * False: it cannot be a queue. */
-bool lbx__queue_parse_url(lbx__slice url, char account[LBX__ACCOUNT_BYTES],
-                          lbx__slice *name);
+/* The world and name that a QueueUrl, a request's path, or a bare name means;
+ * an account or a region that it does not have is left as it is. False: it
+ * cannot be a queue. */
+bool lbx__queue_parse_url(lbx__slice url, lbx__world *ret, lbx__slice *name);
+
+/* The region that a host has in its name, "sqs.eu-west-1.example" or
+ * "eu-west-1.queue.example", and the host of a URL. False: none. */
+bool lbx__queue_region_of_host(lbx__slice host, lbx__world *world);
+bool lbx__queue_region_of_url(lbx__slice url, lbx__world *world);
 
 /* Appends the URL of a queue to `out`: of the request's Host. */
 void lbx__queue_url(const struct lbx__request *request, const char *name,

@@ -2,10 +2,10 @@
 /*
  * GetQueueAttributes, SetQueueAttributes and PurgeQueue.
  *
- * A change is made to what was just read. Two changes at the same time, of
- * different attributes that are options of the box, may end with one of them:
- * the store has no change of a single option.
+ * A change is made to what was just read: the store has no change of a single
+ * option. So changes of one queue are made one after the other (CHLOCK-1).
  */
+#include "base/clock.h"
 #include "server/sqs/change.h"
 #include "server/sqs/fault_text.h"
 
@@ -45,8 +45,7 @@ get_mark(lbx__request *request, struct get_attributes *get)
         if (!found) {
             lbx__request_fail(request, LBX__SQS_InvalidAttributeName,
                               "Unknown Attribute %.*s.",
-                              lbx__fault_text_clip(names->items[i]),
-                              names->items[i].bytes);
+                              LBX__QUOTED(names->items[i]));
             return false;
         }
     }
@@ -147,7 +146,7 @@ set_read(lbx__request *request, lbx_status status)
         .options = request->queue->options,
     };
     if (!lbx__attributes_set_all(draft, &request->input.attributes)) {
-        lbx__change_fail(request, &draft->fault);
+        lbx__request_fail_fault(request, &draft->fault);
         return;
     }
     lbx__attributes_draft_text(draft, LBX__TEXT_MODIFIED, now);
@@ -169,7 +168,7 @@ lbx__action_set_queue_attributes(lbx__request *request)
         lbx__request_fail_status(request, LBX_NO_MEMORY);
         return;
     }
-    lbx__change_refresh(request, NULL, set_read);
+    lbx__change_begin(request, set_read);
 }
 
 /* ---- PurgeQueue ---- */
@@ -190,7 +189,7 @@ purge_purged(lbx__request *request, lbx_status status)
     lbx_box_text *text = lbx__arena_take(&request->arena, sizeof(*text));
     char now[24];
     const int size =
-        snprintf(now, sizeof(now), "%" PRId64, lbx__request_wall_ms(request));
+        snprintf(now, sizeof(now), "%" PRId64, lbx__clock_wall_ms());
 
     if (status != LBX_OK) {
         lbx__request_fail_status(request, status);
@@ -223,11 +222,10 @@ purge_read(lbx__request *request, lbx_status status)
     }
     last = lbx__queue_text(request->queue, LBX__TEXT_PURGED);
     if (last && !request->sqs->allows_quick_purge) {
-        const int64_t since =
-            lbx__request_wall_ms(request) - strtoll(last, NULL, 10);
+        const int64_t since = lbx__clock_wall_ms() - strtoll(last, NULL, 10);
 
-        if (since >= 0 && since < PURGE_MS) // a clock may have been set back
-        {
+        // It is negative when the clock was set back.
+        if (since >= 0 && since < PURGE_MS) {
             lbx__request_fail(
                 request, LBX__SQS_PurgeQueueInProgress,
                 "Only one PurgeQueue operation on %s is allowed every 60 "
@@ -243,5 +241,5 @@ purge_read(lbx__request *request, lbx_status status)
 void
 lbx__action_purge_queue(lbx__request *request)
 {
-    lbx__change_refresh(request, NULL, purge_read);
+    lbx__change_begin(request, purge_read);
 }

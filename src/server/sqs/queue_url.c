@@ -2,8 +2,9 @@
 /*
  * URLs and ARNs of queues.
  *
- * A URL that is read counts by its path only: clients reach one server under
- * many names, and keep URLs that they were given under another. The forms:
+ * A URL that is read counts by its path: clients reach one server under many
+ * names, and keep URLs that they were given under another. Its host counts for
+ * the region of a request that names none. The forms:
  *
  *     orders                                  a bare name
  *     http://host:9324/000000000000/orders    ours, and that of AWS
@@ -48,6 +49,96 @@ url_is_account(lbx__slice text)
     return true;
 }
 
+static bool
+url_is_region(lbx__slice text)
+{
+    for (size_t i = 0; i < text.size; i++) {
+        const char byte = text.bytes[i];
+
+        if (!((byte >= 'a' && byte <= 'z') || (byte >= '0' && byte <= '9') ||
+              byte == '-'))
+            return false;
+    }
+    return text.size > 0 && text.size < LBX__REGION_BYTES;
+}
+
+/* Whether a text has the form of the regions of AWS: "eu-central-1". */
+static bool
+url_is_aws_region(lbx__slice text)
+{
+    static const char *const parts[] = {"north", "south", "east", "west",
+                                        "central"};
+    const char *dash;
+    bool found = false;
+
+    if (!url_is_region(text))
+        return false;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && !found; i++)
+        found = memmem(text.bytes, text.size, parts[i], strlen(parts[i]));
+    dash = memrchr(text.bytes, '-', text.size);
+    return found && text.bytes[0] >= 'a' && dash &&
+           dash + 1 < text.bytes + text.size && dash[1] >= '0' &&
+           dash[1] <= '9';
+}
+
+static void
+url_set_region(lbx__world *world, lbx__slice region)
+{
+    memcpy(world->region, region.bytes, region.size);
+    world->region[region.size] = '\0';
+}
+
+/* The part of a host before a dot, and `*host` becomes what is behind it. */
+static lbx__slice
+url_next_label(lbx__slice *host)
+{
+    const char *dot = memchr(host->bytes, '.', host->size);
+    const lbx__slice label = {host->bytes,
+                              dot ? (size_t)(dot - host->bytes) : host->size};
+
+    host->bytes += dot ? label.size + 1 : label.size;
+    host->size -= dot ? label.size + 1 : label.size;
+    return label;
+}
+
+bool
+lbx__queue_region_of_host(lbx__slice host, lbx__world *world)
+{
+    lbx__slice first, second;
+
+    if (!host.bytes)
+        return false;
+    for (size_t i = 0; i < host.size; i++) {
+        if (host.bytes[i] == ':' || host.bytes[i] == '/')
+            host.size = i;
+    }
+    first = url_next_label(&host);
+    second = url_next_label(&host);
+    if ((lbx__slice_is(first, "sqs") || lbx__slice_is(first, "sqs-fips")) &&
+        url_is_aws_region(second))
+        url_set_region(world, second);
+    else if (lbx__slice_is(second, "queue") && url_is_aws_region(first))
+        url_set_region(world, first);
+    else
+        return false;
+    return true;
+}
+
+bool
+lbx__queue_region_of_url(lbx__slice url, lbx__world *world)
+{
+    static const char mark[] = "://";
+    const char *at =
+        url.bytes ? memmem(url.bytes, url.size, mark, sizeof(mark) - 1) : NULL;
+    const char *end = url.bytes + url.size;
+
+    if (!at)
+        return false;
+    at += sizeof(mark) - 1;
+    return lbx__queue_region_of_host((lbx__slice){at, (size_t)(end - at)},
+                                     world);
+}
+
 /* The path of a URL, from its slash on; a text without a scheme is a path. */
 static lbx__slice
 url_path(lbx__slice url)
@@ -90,8 +181,7 @@ url_split(lbx__slice path, lbx__slice segments[SEGMENTS_MAX])
 }
 
 bool
-lbx__queue_parse_url(lbx__slice url, char account[LBX__ACCOUNT_BYTES],
-                     lbx__slice *name)
+lbx__queue_parse_url(lbx__slice url, lbx__world *ret, lbx__slice *name)
 {
     lbx__slice segments[SEGMENTS_MAX];
     const lbx__slice *owner = NULL;
@@ -115,9 +205,12 @@ lbx__queue_parse_url(lbx__slice url, char account[LBX__ACCOUNT_BYTES],
     if (count > 2 && !owner)
         return false;
     if (owner) {
-        memcpy(account, owner->bytes, ACCOUNT_DIGITS);
-        account[ACCOUNT_DIGITS] = '\0';
+        memcpy(ret->account, owner->bytes, ACCOUNT_DIGITS);
+        ret->account[ACCOUNT_DIGITS] = '\0';
     }
+    if ((count == 4 && url_is_region(segments[1])) ||
+        (count == 3 && url_is_aws_region(segments[0])))
+        url_set_region(ret, segments[count - 3]);
     *name = segments[count - 1];
     return true;
 }

@@ -9,6 +9,7 @@
 static void
 receive_finish_empty(lbx__request *request)
 {
+    lbx__reply_null(&request->reply, "messages");
     lbx__request_done(request);
 }
 
@@ -113,7 +114,7 @@ lbx__action_receive_message(lbx__request *request)
     lbx__sqs_fault fault;
 
     if (!lbx__message_check_receive(input, options->fifo, &fault)) {
-        lbx__request_fail(request, fault.error, "%s", fault.text);
+        lbx__request_fail_fault(request, &fault);
         return;
     }
     receive = lbx__arena_take(&request->arena, sizeof(*receive));

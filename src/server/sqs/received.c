@@ -57,14 +57,22 @@ received_system_value(const lbx__request *request, const lbx_delivery *delivery,
 }
 
 static void
+received_write_state(lbx__sqs_reply *reply, const char *name, bool value)
+{
+    lbx__reply_map_text(reply, lbx__slice_of(name),
+                        lbx__slice_of(value ? "true" : "false"));
+}
+
+static void
 received_write_system(lbx__request *request, const lbx_delivery *delivery,
-                      uint32_t wanted)
+                      const lbx__received_view *view)
 {
     static const char *const names[] = {
 #define XX(name) #name,
         LBX__SYSTEM_ATTRIBUTES(XX)
 #undef XX
     };
+    const uint32_t wanted = view->system;
     lbx__sqs_reply *reply = &request->reply;
     char buffer[LBX__ARN_BYTES];
     bool is_open = false;
@@ -84,8 +92,16 @@ received_write_system(lbx__request *request, const lbx_delivery *delivery,
         lbx__reply_map_text(reply, lbx__slice_of(names[i]),
                             lbx__slice_of(value));
     }
+    if (is_open && view->shows_leased)
+        received_write_state(reply, "IsVisible",
+                             delivery->state != LBX_LETTER_STATE_LEASED);
+    if (is_open && view->shows_delayed)
+        received_write_state(reply, "IsDelayed",
+                             delivery->state == LBX_LETTER_STATE_DELAYED);
     if (is_open)
         lbx__reply_map_end(reply);
+    else
+        lbx__reply_null(reply, "Attributes");
 }
 
 /* ---- Message attributes ---- */
@@ -178,8 +194,11 @@ received_write_attributes(lbx__sqs_reply *reply,
 {
     char md5[LBX__MD5_TEXT_BYTES];
 
-    if (chosen->count == 0)
+    if (chosen->count == 0) {
+        lbx__reply_null(reply, "MD5OfMessageAttributes");
+        lbx__reply_null(reply, "MessageAttributes");
         return;
+    }
     if (lbx__message_md5_attributes(chosen->items, chosen->count, md5))
         lbx__reply_text(reply, "MD5OfMessageAttributes", lbx__slice_of(md5));
     lbx__reply_map(reply, "MessageAttributes", "MessageAttribute", "Name",
@@ -244,7 +263,7 @@ received_write_one(lbx__request *request, const lbx_delivery *delivery,
                     lbx__slice_of(view->receipt ? view->receipt : receipt));
     lbx__reply_text(reply, "MD5OfBody", lbx__slice_of(md5));
     lbx__reply_text(reply, "Body", body);
-    received_write_system(request, delivery, view->system);
+    received_write_system(request, delivery, view);
     received_write_attributes(reply, &chosen);
     return true;
 }

@@ -19,6 +19,8 @@ typedef struct lbx__received_view {
     uint32_t system;             /* attribute_filter.h */
     const lbx__sqs_texts *names; /* of message attributes */
     const char *receipt;         /* instead of the letter's own; NULL: that */
+    bool shows_leased;           /* attributes IsVisible, */
+    bool shows_delayed;          /* and IsDelayed, of a peek */
 } lbx__received_view;
 
 /* Writes all letters of the request as the list Messages; nothing when there

@@ -6,6 +6,10 @@
 
 #include <string.h>
 
+enum {
+    RECEIVED_SMALL = 4096 /* bytes that are not worth another copy */
+};
+
 /* Texts and bytes are appended behind the structs; in the first pass, with
  * `at` NULL, only counted. */
 struct packing {
@@ -90,6 +94,32 @@ lbx__received_copy(const lbx_allocator *allocator, const lbx_delivery *delivery)
     packing = (struct packing){(char *)(received + 1), 0};
     packing_delivery(&packing, delivery, &received->delivery);
     return received;
+}
+
+lbx__received *
+lbx__received_keep_receipts(const lbx_allocator *allocator,
+                            lbx__received **first)
+{
+    lbx__received *last = NULL;
+
+    for (lbx__received **link = first; *link; link = &last->next) {
+        const lbx_delivery receipt = {
+            .receipt = (*link)->delivery.receipt,
+            .receipt_bytes = (*link)->delivery.receipt_bytes,
+        };
+        lbx__received *copy = NULL;
+
+        last = *link;
+        if (last->size_bytes > RECEIVED_SMALL)
+            copy = lbx__received_copy(allocator, &receipt);
+        if (!copy)
+            continue; // small, or no memory: it stays as it is
+        copy->next = last->next;
+        last->next = NULL;
+        lbx__received_destroy_all(allocator, last);
+        last = *link = copy;
+    }
+    return last;
 }
 
 void

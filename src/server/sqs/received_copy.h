@@ -14,12 +14,19 @@
 typedef struct lbx__received {
     struct lbx__received *next;
     size_t size_bytes; /* of the block */
+    bool is_hidden;    /* of a peek: not shown */
     lbx_delivery delivery;
 } lbx__received;
 
 /* NULL: no memory. */
 lbx__received *lbx__received_copy(const lbx_allocator *allocator,
                                   const lbx_delivery *delivery);
+
+/* Leaves of each large one the receipt, which is what an undo needs. Returns
+ * the last one; NULL: there is none. */
+lbx__received *lbx__received_keep_receipts(const lbx_allocator *allocator,
+                                           lbx__received **first);
+
 /* Destroys it and those behind it. Takes NULL. */
 void lbx__received_destroy_all(const lbx_allocator *allocator,
                                lbx__received *first);

@@ -22,7 +22,7 @@ redrive_refuse(const lbx__redrive_reader *reader, const char *parameter,
 {
     return lbx__fault_text_set(
         reader->fault, LBX__SQS_InvalidParameterValueException, POLICY_FAULT,
-        lbx__fault_text_clip(text), text.bytes, parameter, reason);
+        LBX__QUOTED(text), parameter, reason);
 }
 
 /* The token, a string or a number, as text in the arena; NULL: it is neither,

@@ -14,7 +14,7 @@
 #include "server/sqs/input.h"
 #include "server/sqs/queue.h"
 
-/* Room in a text of such a policy that the server writes itself. */
+/* The size of a buffer for such a policy, as the server writes it. */
 #define LBX__REDRIVE_BYTES 2560
 
 /* What a reader needs beside the text. */

@@ -9,7 +9,6 @@
 #include "server/sqs/reply.h"
 
 #include "base/alloc.h"
-#include "base/utf8.h"
 #include "codec/base64.h"
 #include "server/sqs/reply_xml.h"
 
@@ -120,6 +119,16 @@ lbx__reply_base64(lbx__sqs_reply *reply, const char *name, lbx__slice bytes)
     lbx__free(allocator, text, size + 1);
 }
 
+void
+lbx__reply_null(lbx__sqs_reply *reply, const char *name)
+{
+    if (reply->format != LBX__SQS_TREE || reply->has_xml_names)
+        return;
+    (void)reply_is_json(reply);
+    lbx__json_writer_name(&reply->json, name);
+    lbx__json_writer_null(&reply->json);
+}
+
 // ---- Lists and maps ----
 
 /* Remembers what an open list or map repeats, for XML. */
@@ -165,7 +174,8 @@ lbx__reply_list(lbx__sqs_reply *reply, const char *json_name,
 {
     if (reply_is_json(reply)) {
         reply_list_name(reply, json_name, xml_name);
-        lbx__json_writer_array(&reply->json);
+        if (!reply->has_one_item)
+            lbx__json_writer_array(&reply->json);
     }
     reply_open(reply, xml_name, NULL, NULL);
 }
@@ -201,7 +211,7 @@ lbx__reply_list_text(lbx__sqs_reply *reply, lbx__slice text)
 void
 lbx__reply_list_end(lbx__sqs_reply *reply)
 {
-    if (reply_is_json(reply))
+    if (reply_is_json(reply) && !reply->has_one_item)
         lbx__json_writer_array_end(&reply->json);
     reply_close(reply);
 }
@@ -327,80 +337,4 @@ lbx__reply_finish(lbx__sqs_reply *reply, bool is_empty)
         return;
     (void)reply_is_json(reply);
     lbx__json_writer_object_end(&reply->json);
-}
-
-/* Adds a text with U+FFFD for each byte that is no UTF-8: a text may be cut in
- * the middle of a character, or quote a header. */
-static void
-reply_add_clean(lbx_buffer *out, const char *text)
-{
-    size_t left = strlen(text);
-
-    while (left > 0) {
-        uint32_t code;
-        const size_t length = lbx__utf8_decode(text, left, &code);
-
-        if (length > 0)
-            lbx__buffer_add(out, text, length);
-        else
-            lbx__buffer_add(out, "\xef\xbf\xbd", 3);
-        text += length > 0 ? length : 1;
-        left -= length > 0 ? length : 1;
-    }
-}
-
-static void
-reply_error_tree(lbx__sqs_reply *reply, const lbx__sqs_error_row *row,
-                 const char *text)
-{
-    lbx__json_writer *json = &reply->json;
-
-    lbx__json_writer_name(json, "Error");
-    lbx__json_writer_object(json);
-    lbx__json_writer_name(json, "Type");
-    lbx__json_writer_text(json, row->is_sender ? "Sender" : "Receiver");
-    lbx__json_writer_name(json, "Code");
-    lbx__json_writer_text(json, row->code);
-    lbx__json_writer_name(json, "Message");
-    lbx__json_writer_text(json, text);
-    lbx__json_writer_object_end(json);
-    lbx__json_writer_name(json, "RequestId");
-    lbx__json_writer_text(json, reply->request_id);
-}
-
-static void
-reply_error_json(lbx__sqs_reply *reply, const lbx__sqs_error_row *row,
-                 const char *text)
-{
-    lbx__json_writer *json = &reply->json;
-    lbx_buffer clean;
-
-    lbx__buffer_init(&clean, reply->buffer->allocator, reply->buffer->max);
-    reply_add_clean(&clean, text);
-    lbx__json_writer_init(json, reply->buffer);
-    lbx__json_writer_object(json);
-    if (reply->format == LBX__SQS_TREE)
-        reply_error_tree(reply, row, lbx__buffer_text(&clean));
-    else {
-        lbx__json_writer_name(json, "__type");
-        lbx__json_writer_text(json, row->type);
-        lbx__json_writer_name(json, "message");
-        lbx__json_writer_text(json, lbx__buffer_text(&clean));
-    }
-    lbx__json_writer_object_end(json);
-    lbx__buffer_fini(&clean);
-}
-
-void
-lbx__reply_error(lbx__sqs_reply *reply, lbx__sqs_error error, const char *text)
-{
-    const lbx__sqs_error_row *row = lbx__sqs_error_row_of(error);
-
-    lbx__buffer_reset(reply->buffer);
-    reply->has_result = false;
-    reply->depth = 0;
-    if (reply->format != LBX__SQS_QUERY)
-        reply_error_json(reply, row, text);
-    else
-        lbx__reply_xml_error(reply, row, text);
 }

@@ -44,6 +44,8 @@ typedef struct lbx__sqs_reply {
     bool has_result;    /* something was written */
     bool has_xml_names; /* of a tree: lists and maps are called as in XML, as
                            LocalStack does, not as SQS does */
+    bool has_one_item;  /* with these names: a list of one is that item, as in
+                           LocalStack */
     /* of XML: the elements that an open list or map repeats */
     struct {
         const char *name;
@@ -63,6 +65,10 @@ void lbx__reply_number(lbx__sqs_reply *reply, const char *name, int64_t number);
 void lbx__reply_boolean(lbx__sqs_reply *reply, const char *name, bool value);
 void lbx__reply_base64(lbx__sqs_reply *reply, const char *name,
                        lbx__slice bytes);
+
+/* A member that is not there: SQS writes it into the tree as null, and leaves
+ * it out elsewhere. */
+void lbx__reply_null(lbx__sqs_reply *reply, const char *name);
 
 /* A list of objects, or of texts. */
 void lbx__reply_list(lbx__sqs_reply *reply, const char *json_name,

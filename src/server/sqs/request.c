@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A request's calls of the store, and its end. REQ-1 to REQ-4 are in request.h.
+ * A request's calls of the store, and its end; request_answer.c has how it is
+ * answered. REQ-1 to REQ-4 are in request.h.
  *
  * A call that the store finishes later is finished by another thread; the task
  * of the request brings the result to its loop.
@@ -8,14 +9,11 @@
 #include "server/sqs/request.h"
 
 #include "base/alloc.h"
-#include "base/clock.h"
 #include "base/list.h"
 #include "post/store.h"
 #include "server/sqs/received_copy.h"
 
 #include <assert.h>
-#include <stdarg.h>
-#include <stdio.h>
 
 static void
 request_finish(lbx_call *call, lbx_status status)
@@ -61,6 +59,10 @@ request_called(lbx__request *request, lbx_status status)
     lbx__request_step *step = request->step;
 
     request->is_running = false;
+    if (request->is_poll) {
+        request->is_poll = false;
+        lbx__polls_remove(&request->sqs->polls, request->queue->box);
+    }
     status = lbx__store_call_result(&request->call, status);
     if (status != LBX_OK && (request->call.kind == LBX_CALL_RECEIVE ||
                              request->call.kind == LBX_CALL_PEEK))
@@ -118,6 +120,25 @@ request_received(lbx__request *request, lbx_status status)
                           status == LBX_CANCELLED ? LBX_EMPTY : status);
 }
 
+/* A receive that would be one too many of its queue is refused. */
+static bool
+request_begin_poll(lbx__request *request)
+{
+    const lbx_status status =
+        lbx__polls_add(&request->sqs->polls, request->queue->box);
+
+    // After a failure the request does not exist (REQ-4).
+    if (status == LBX_OK)
+        request->is_poll = true;
+    else if (status == LBX_FULL)
+        lbx__request_fail(request, LBX__SQS_RequestThrottled,
+                          "Too many receives wait for messages of queue %s.",
+                          request->queue->name);
+    else
+        lbx__request_fail_status(request, status);
+    return status == LBX_OK;
+}
+
 /* The timer and the list are set before the call, which may finish at once:
  * both are undone by whatever comes first. */
 void
@@ -129,6 +150,8 @@ lbx__request_receive(lbx__request *request, lbx_receive_request *receive,
     if (request->is_gone || request->sqs->is_stopping(request->sqs))
         receive->wait_ns = 0;
     if (receive->wait_ns > 0) {
+        if (!request_begin_poll(request))
+            return;
         lbx__timer_init(&request->timer, request->loop);
         request->has_timer = true;
         lbx__timer_start(&request->timer, receive->wait_ns, request_waited);
@@ -157,8 +180,8 @@ request_timer_closed(lbx__timer *timer)
     request_free(lbx__member(timer, lbx__request, timer));
 }
 
-static void
-request_destroy(lbx__request *request)
+void
+lbx__request_destroy(lbx__request *request)
 {
     lbx__list_remove(&request->waiting);
     if (request->has_timer)
@@ -171,7 +194,7 @@ static void
 request_undone(lbx__request *request, lbx_status status)
 {
     (void)status; // what could not be put back comes back when its lease ends
-    request_destroy(request);
+    lbx__request_destroy(request);
 }
 
 /* A settle of receives that were not seen; NULL: no memory. */
@@ -208,7 +231,7 @@ request_undo(lbx__request *request)
     if (undo)
         lbx__request_call(request, LBX_CALL_UNDO, undo, request_undone);
     else
-        request_destroy(request);
+        lbx__request_destroy(request);
 }
 
 static void
@@ -240,159 +263,5 @@ lbx__request_written(lbx__request *request, lbx_status status)
     if (status == LBX_CLOSED || request->error != LBX__SQS_OK)
         request_undo(request);
     else
-        request_destroy(request);
-}
-
-/* Gives the answer to the connection. The request outlives it only when it has
- * letters that may have to be put back. */
-static void
-request_answer(lbx__request *request, lbx__http_reply *reply)
-{
-    bool keeps = request->received_count > 0 && request->is_receive;
-
-    request->sqs->answered(request, reply->status);
-    request->exchange->context = keeps ? request : NULL;
-    lbx__http_answer(request->exchange, reply);
-    if (!keeps)
-        request_destroy(request);
-}
-
-static const char *
-request_content_type(const lbx__request *request)
-{
-    switch (request->format) {
-    case LBX__SQS_JSON:
-        return "application/x-amz-json-1.0";
-    case LBX__SQS_TREE:
-        return "application/json";
-    case LBX__SQS_QUERY:
-    default:
-        return "text/xml";
-    }
-}
-
-void
-lbx__request_done(lbx__request *request)
-{
-    lbx__http_field id = {lbx__slice_of("x-amzn-RequestId"),
-                          lbx__slice_of(request->id)};
-    lbx__http_reply reply = {
-        .status = 200,
-        .content_type = request_content_type(request),
-        .fields = &id,
-        .field_count = 1,
-    };
-
-    lbx__reply_finish(&request->reply, request->action->is_empty);
-    if (request->body.status != LBX_OK) {
-        lbx__request_fail(request, LBX__SQS_InternalFailure,
-                          "The answer could not be made: %s.",
-                          lbx_status_text(request->body.status));
-        return;
-    }
-    reply.body = (lbx__slice){request->body.bytes, request->body.size};
-    request_answer(request, &reply);
-}
-
-void
-lbx__request_page(lbx__request *request, const char *content_type)
-{
-    lbx__http_reply reply = {
-        .status = request->status_override ? request->status_override : 200,
-        .content_type = content_type,
-    };
-
-    if (request->body.status != LBX_OK)
-        reply.status = 503;
-    else
-        reply.body = (lbx__slice){request->body.bytes, request->body.size};
-    request_answer(request, &reply);
-}
-
-void
-lbx__request_fail(lbx__request *request, lbx__sqs_error error,
-                  const char *format, ...)
-{
-    const lbx__sqs_error_row *row = lbx__sqs_error_row_of(error);
-    char text[1400], query_error[96];
-    lbx__http_field fields[2];
-    lbx__http_reply reply = {
-        .status =
-            request->status_override ? request->status_override : row->status,
-        .content_type = request_content_type(request),
-        .fields = fields,
-        .field_count = 2,
-    };
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
-    va_end(arguments);
-    snprintf(query_error, sizeof(query_error), "%s;%s", row->code,
-             row->is_sender ? "Sender" : "Receiver");
-    fields[0].name = lbx__slice_of("x-amzn-RequestId");
-    fields[0].value = lbx__slice_of(request->id);
-    fields[1].name = lbx__slice_of("x-amzn-query-error");
-    fields[1].value = lbx__slice_of(query_error);
-    if (request->format != LBX__SQS_JSON)
-        reply.field_count = 1;
-    request->error = error;
-    lbx__buffer_reset(&request->body);
-    lbx__reply_error(&request->reply, error, text);
-    reply.body = (lbx__slice){request->body.bytes, request->body.size};
-    request_answer(request, &reply);
-}
-
-lbx__sqs_error
-lbx__request_error_of(lbx_status status, const char **ret_text)
-{
-    switch (status) {
-    case LBX_CLOSED:
-    case LBX_NOT_FOUND:
-        *ret_text = "The specified queue does not exist.";
-        return LBX__SQS_QueueDoesNotExist;
-    case LBX_FULL:
-    case LBX_NO_SPACE:
-        *ret_text = "The store has no space left for more messages.";
-        return LBX__SQS_OverLimit;
-    case LBX_TOO_LARGE:
-        *ret_text = "One or more parameters are invalid. Reason: the message "
-                    "is larger than the store can keep.";
-        return LBX__SQS_InvalidParameterValueException;
-    case LBX_UNSUPPORTED:
-        *ret_text = "The store behind this server does not support it.";
-        return LBX__SQS_UnsupportedOperation;
-    case LBX_BUSY:
-    case LBX_UNREACHABLE:
-    case LBX_NO_MEMORY:
-        *ret_text = "The store cannot be used at the moment. Try again.";
-        return LBX__SQS_ServiceUnavailable;
-    default:
-        *ret_text = "The store has failed; it is not known whether the "
-                    "request took effect.";
-        return LBX__SQS_InternalFailure;
-    }
-}
-
-void
-lbx__request_fail_status(lbx__request *request, lbx_status status)
-{
-    const char *text;
-    lbx__sqs_error error = lbx__request_error_of(status, &text);
-
-    if (error == LBX__SQS_QueueDoesNotExist) {
-        if (request->queue) // what the directory knew is over
-            lbx__queues_forget(request->sqs->queues, &request->world,
-                               request->queue->name);
-        if (request->format != LBX__SQS_JSON)
-            text = "The specified queue does not exist for this wsdl version.";
-    }
-    lbx__request_fail(request, error, "%s", text);
-}
-
-int64_t
-lbx__request_wall_ms(const lbx__request *request)
-{
-    (void)request;
-    return lbx__clock_wall_ms();
+        lbx__request_destroy(request);
 }

@@ -40,7 +40,9 @@
 #include "base/list.h"
 #include "http/exchange.h"
 #include "server/sqs/action.h"
+#include "server/sqs/change_lock.h"
 #include "server/sqs/input.h"
+#include "server/sqs/polls.h"
 #include "server/sqs/queue.h"
 #include "server/sqs/received_copy.h"
 #include "server/sqs/reply.h"
@@ -53,6 +55,7 @@ typedef struct lbx__sqs {
     const lbx_allocator *allocator;
     lbx_store *store;
     lbx__queues *queues;
+    lbx__change_locks change_locks;
     lbx__world home;
     const char *url;          /* what queue URLs begin with, "https://q.shop";
                                 NULL: the request's Host */
@@ -60,6 +63,7 @@ typedef struct lbx__sqs {
     bool allows_quick_purge;  /* no 60 seconds between purges, */
     bool allows_quick_create; /* nor between deletion and creation */
     int64_t max_leased;       /* of new queues; 120,000 */
+    lbx__polls polls;         /* that wait, of each queue */
 
     /* The server's part; all in the loop of the request. */
     void (*wait)(lbx__request *request); /* it is in a list, to be cancelled
@@ -80,6 +84,7 @@ struct lbx__request {
     lbx__sqs_format format;
     char id[40];      /* a UUID */
     lbx__world world; /* of the caller; of the queue, when there is one */
+    bool is_signed;   /* it names its region */
     lbx__arena arena; /* freed with the request */
     lbx__sqs_input input;
     lbx__queue *queue; /* a reference; NULL: none */
@@ -100,7 +105,12 @@ struct lbx__request {
     int status_override;     /* of HTTP, for a failure; 0: its own */
     lbx__received *put_back; /* letters that are being put back */
     lbx__request_step *put_back_step;
-    bool is_receive; /* its letters count until they are written: REQ-3 */
+    lbx__link change; /* in the list of those that wait for a change lock */
+    lbx__request_step *change_step;
+    uint32_t change_slot; /* of that lock */
+    bool has_change_lock; /* or waits for it */
+    bool is_receive;      /* its letters count until they are written: REQ-3 */
+    bool is_poll;         /* its receive waits, and counts: POLLS-1 */
     bool is_running;
     bool is_gone;
     bool has_timer;
@@ -133,6 +143,11 @@ void lbx__request_written(lbx__request *request, lbx_status status);
 /* Forgets what was received, without putting it back. */
 void lbx__request_drop_received(lbx__request *request);
 
+/* Frees it, after it was answered. */
+void lbx__request_destroy(lbx__request *request);
+
+/* ---- request_answer.c ---- */
+
 /* The reply is complete: answers and frees. */
 void lbx__request_done(lbx__request *request);
 
@@ -144,13 +159,14 @@ void lbx__request_fail(lbx__request *request, lbx__sqs_error error,
                        const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The same with what is wrong with its input. */
+void lbx__request_fail_fault(lbx__request *request,
+                             const lbx__sqs_fault *fault);
+
 /* The same for a status of the store: no such queue, no space, ... */
 void lbx__request_fail_status(lbx__request *request, lbx_status status);
 
 /* The error and the text of a status, for entries of a batch. */
 lbx__sqs_error lbx__request_error_of(lbx_status status, const char **ret_text);
-
-/* Wall time, seconds and milliseconds since 1970. */
-int64_t lbx__request_wall_ms(const lbx__request *request);
 
 #endif

@@ -31,7 +31,7 @@ lbx__action_send_message(lbx__request *request)
 
     if (!lbx__message_check_send(&request->input.entry,
                                  &request->queue->options, 0, &fault)) {
-        lbx__request_fail(request, fault.error, "%s", fault.text);
+        lbx__request_fail_fault(request, &fault);
         return;
     }
     state = lbx__arena_take(&request->arena, sizeof(*state));

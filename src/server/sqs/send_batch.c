@@ -6,6 +6,7 @@
  * gap in the order of its group.
  */
 #include "server/sqs/batch.h"
+#include "server/sqs/fault_text.h"
 #include "server/sqs/message_check.h"
 #include "server/sqs/outgoing.h"
 
@@ -54,8 +55,8 @@ send_batch_check(lbx__request *request, lbx__sqs_fault *fault)
         max = LBX__MAX_MESSAGE_BYTES;
     for (size_t i = 0; i < request->input.entry_count; i++)
         bytes += lbx__message_check_bytes(&request->input.entries[i]);
-    return bytes <= max || lbx__message_check_fail(
-                               fault, LBX__SQS_BatchRequestTooLong,
+    return bytes <= max ||
+           lbx__fault_text_set(fault, LBX__SQS_BatchRequestTooLong,
                                "Batch requests cannot be longer than %" PRId64
                                " bytes. You have sent %" PRId64 " bytes.",
                                max, bytes);
@@ -98,7 +99,7 @@ lbx__action_send_message_batch(lbx__request *request)
     if (!lbx__batch_check(request))
         return;
     if (!send_batch_check(request, &fault)) {
-        lbx__request_fail(request, fault.error, "%s", fault.text);
+        lbx__request_fail_fault(request, &fault);
         return;
     }
     state = lbx__arena_take(&request->arena, sizeof(*state));
@@ -111,7 +112,7 @@ lbx__action_send_message_batch(lbx__request *request)
     state->send.parcels = state->parcels;
     state->send.sent = state->sent;
     if (!send_batch_pack(request, state, &fault))
-        lbx__request_fail(request, fault.error, "%s", fault.text);
+        lbx__request_fail_fault(request, &fault);
     else if (state->send.count == 0)
         lbx__batch_finish(request, state->results, send_batch_members);
     else

@@ -4,8 +4,9 @@
  * one message is a batch of one, whose failure is that of the request.
  *
  * SQSET-1  On a standard queue, deleting with a receipt that is no longer
- *          current succeeds and changes nothing. On a FIFO queue, and on a
- *          strict box of a program, it fails: the message will come back.
+ *          current succeeds and changes nothing, and a change of visibility
+ *          counts. On a FIFO queue, and on a strict box of a program, both
+ *          fail: the message will come back.
  * SQSET-2  A receipt that the store does not know is told apart from a lease
  *          that would become too long. The store has one status for both
  *          (RSETTLE-2, RSETTLE-3), so it is asked again for something that it
@@ -14,6 +15,7 @@
  */
 #include "post/store.h"
 #include "server/sqs/batch.h"
+#include "server/sqs/fault_text.h"
 #include "server/sqs/message_check.h"
 
 #include <inttypes.h>
@@ -49,17 +51,17 @@ settle_finish(lbx__request *request)
 static bool
 settle_fail_receipt(lbx__slice receipt, lbx__sqs_fault *fault)
 {
-    return lbx__message_check_fail(fault, LBX__SQS_ReceiptHandleIsInvalid,
-                                   "The input receipt handle \"%.*s\" is not "
-                                   "a valid receipt handle.",
-                                   LBX__QUOTED(receipt));
+    return lbx__fault_text_set(fault, LBX__SQS_ReceiptHandleIsInvalid,
+                               "The input receipt handle \"%.*s\" is not "
+                               "a valid receipt handle.",
+                               LBX__QUOTED(receipt));
 }
 
 static bool
 settle_fail_reason(lbx__slice receipt, const char *reason,
                    lbx__sqs_fault *fault)
 {
-    return lbx__message_check_fail(
+    return lbx__fault_text_set(
         fault, SETTLE_INVALID,
         "Value %.*s for parameter ReceiptHandle is invalid. Reason: %s",
         LBX__QUOTED(receipt), reason);
@@ -91,7 +93,7 @@ settle_judge_entry(const lbx__request *request, lbx__slice receipt,
         return settle_fail_receipt(receipt, fault);
     default:
         fault->error = lbx__request_error_of(status, &text);
-        return lbx__message_check_fail(fault, fault->error, "%s", text);
+        return lbx__fault_text_set(fault, fault->error, "%s", text);
     }
     return settle_fail_reason(receipt,
                               "Message does not exist or is not available for "
@@ -128,7 +130,7 @@ settle_probed(lbx__request *request, lbx_status status)
 
         if (state->settle.entries[i].status == LBX_INVALID)
             continue; // what settle_judge_all() has found stays
-        lbx__message_check_fail(
+        lbx__fault_text_set(
             &fault, SETTLE_INVALID,
             "Value %" PRId64 " for parameter VisibilityTimeout is invalid. "
             "Reason: Total VisibilityTimeout for the message is beyond the "
@@ -199,7 +201,7 @@ settle_fail_missing(const char *parameter, size_t number, lbx__sqs_fault *fault)
     if (number > 0)
         snprintf(entry, sizeof(entry),
                  "ChangeMessageVisibilityBatchRequestEntry.%zu.", number);
-    return lbx__message_check_fail(
+    return lbx__fault_text_set(
         fault, LBX__SQS_MissingRequiredParameterException,
         "The request must contain the parameter %s%s.", entry, parameter);
 }
@@ -221,8 +223,8 @@ settle_parse_receipt(lbx__request *request, lbx__slice receipt,
         return settle_fail_receipt(receipt, fault);
     copy = lbx__arena_copy(&request->arena, bytes, size);
     if (!copy)
-        return lbx__message_check_fail(fault, LBX__SQS_ServiceUnavailable,
-                                       "There is no memory for the request.");
+        return lbx__fault_text_set(fault, LBX__SQS_ServiceUnavailable,
+                                   "There is no memory for the request.");
     ret->receipt = copy;
     ret->receipt_bytes = size;
     return true;
@@ -246,6 +248,7 @@ settle_pack(lbx__request *request, size_t index, lbx_settle_request_entry *ret,
         ret->action =
             visibility->value == 0 ? LBX_SETTLE_NACK : LBX_SETTLE_EXTEND;
         ret->time_ns = visibility->value * LBX_SECOND;
+        ret->flags = LBX_SETTLE_ANY_DELIVERY; // SQSET-1
     }
     return settle_parse_receipt(request, state->inputs[index].receipt, ret,
                                 fault);

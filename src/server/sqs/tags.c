@@ -134,7 +134,7 @@ tag_read(lbx__request *request, lbx_status status)
         count += !tags_is_known(request, texts, i);
     if (count > TAGS_MAX) {
         tags_refuse_count(request->queue->name, &fault);
-        lbx__change_fail(request, &fault);
+        lbx__request_fail_fault(request, &fault);
         return;
     }
     lbx__change_configure(request, NULL, texts, given, lbx__change_done);
@@ -145,15 +145,17 @@ lbx__action_tag_queue(lbx__request *request)
 {
     lbx__sqs_fault fault;
 
+    if (request->format == LBX__SQS_JSON) // where CreateQueue has "tags"
+        request->input.tags = request->input.queue_tags;
     if (request->input.tags.count == 0) {
         lbx__change_fail_missing(request, "Tags");
         return;
     }
     if (!lbx__tags_check(&request->input.tags, request->queue->name, &fault)) {
-        lbx__change_fail(request, &fault);
+        lbx__request_fail_fault(request, &fault);
         return;
     }
-    lbx__change_refresh(request, NULL, tag_read);
+    lbx__change_begin(request, tag_read);
 }
 
 /* ---- UntagQueue ---- */
@@ -168,12 +170,12 @@ lbx__action_untag_queue(lbx__request *request)
 
     if (keys->count == 0) { // AWS speaks of the keys that are not there
         tags_refuse_key(&fault);
-        lbx__change_fail(request, &fault);
+        lbx__request_fail_fault(request, &fault);
         return;
     }
     for (size_t i = 0; texts && i < keys->count; i++) {
         if (!tags_check_key(keys->items[i], &fault)) {
-            lbx__change_fail(request, &fault);
+            lbx__request_fail_fault(request, &fault);
             return;
         }
         texts[i].name =

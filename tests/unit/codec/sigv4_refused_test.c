@@ -38,7 +38,7 @@ TEST(a_request_without_a_signature_is_absent)
 TEST(a_wrong_signature_is_a_mismatch)
 {
     const struct sigv4_vector *json = (&sigv4_vectors[SIGV4_JSON]);
-    char upper[65], longer[66], shorter[64];
+    char upper[65], longer[66], shorter[64], other[65];
 
     for (size_t i = 0; i < 64; i++) {
         const char c = json->signature[i];
@@ -49,6 +49,11 @@ TEST(a_wrong_signature_is_a_mismatch)
     (void)snprintf(longer, sizeof(longer), "%s0", json->signature);
     (void)snprintf(shorter, sizeof(shorter), "%.63s", json->signature);
     CHECK_INT(LBX__SIGV4_OK, check_json(SCOPE, json->names, json->signature));
+    for (size_t i = 0; i < 64; i++) { // each of its digits counts
+        memcpy(other, json->signature, sizeof(other));
+        other[i] = other[i] == '0' ? '1' : '0';
+        CHECK_INT(LBX__SIGV4_MISMATCH, check_json(SCOPE, json->names, other));
+    }
     CHECK_INT(LBX__SIGV4_MISMATCH, check_json(SCOPE, json->names, upper));
     CHECK_INT(LBX__SIGV4_MISMATCH, check_json(SCOPE, json->names, longer));
     CHECK_INT(LBX__SIGV4_MISMATCH, check_json(SCOPE, json->names, shorter));
@@ -154,9 +159,16 @@ TEST(a_scope_of_another_day_or_end_is_a_mismatch)
         "20150830/us-east-1/sns/aws4_request",
     };
 
+    struct sigv4_signed one;
+
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         CHECK_INT(LBX__SIGV4_MISMATCH,
                   check_json(bad[i], json->names, json->signature));
+    // Whatever the signature is: a key of another day could have made it.
+    sigv4_prepare(&one, json);
+    sigv4_authorize(&one, bad[0], json->names, json->signature);
+    CHECK_INT(LBX__SIGV4_MISMATCH, sigv4_check_now(&one));
+    CHECK_STR("The credential's day is not that of X-Amz-Date.", one.why);
 }
 
 TEST(a_date_that_is_missing_or_no_date_is_a_mismatch)

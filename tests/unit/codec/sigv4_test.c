@@ -227,6 +227,36 @@ TEST(a_presigned_url_expires_within_a_week)
     }
 }
 
+TEST(a_presigned_url_has_one_algorithm)
+{
+    CHECK_INT(LBX__SIGV4_INCOMPLETE,
+              check_url("X-Amz-Algorithm=AWS4-HMAC-SHA1&X-Amz-Credential=A/"
+                        "20150830/r/s/aws4_request&X-Amz-Date=" DATE
+                        "&X-Amz-SignedHeaders=host&X-Amz-Signature=00"
+                        "&X-Amz-Expires=1",
+                        "GET", DATE_S));
+}
+
+/* Only a presigned URL has a signature in it that is not signed itself: in any
+ * other request every parameter is. */
+TEST(a_parameter_that_looks_like_a_signature_is_signed)
+{
+    static struct sigv4_vector get = {
+        .method = "GET", .path = "/", .query = "X-Amz-Sign%61ture=1"};
+    struct sigv4_signed one;
+    char text[512];
+
+    sigv4_prepare(&one, &get);
+    CHECK_OK(lbx__sigv4_sign(
+        &one.request,
+        &(lbx__sigv4_signer){KEY, SECRET, "us-east-1", "sqs", DATE}, NULL, text,
+        sizeof(text)));
+    sigv4_add_field(&one, "authorization", text);
+    CHECK_INT(LBX__SIGV4_OK, sigv4_check_now(&one));
+    one.request.query = lbx__slice_of("X-Amz-Sign%61ture=2");
+    CHECK_INT(LBX__SIGV4_MISMATCH, sigv4_check_now(&one));
+}
+
 TEST(a_session_token_is_compared_as_it_was_meant)
 {
     static const char url[] =

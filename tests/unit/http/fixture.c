@@ -20,11 +20,13 @@ static void
 answer_text(lbx__http_exchange *exchange, const char *text, size_t size,
             bool closes)
 {
+    const struct rig *rig = exchange->context;
     lbx__http_reply reply = {
         .status = 200,
         .content_type = "text/plain",
         .body = {text, size},
         .close = closes,
+        .needs_client = rig->needs_client,
     };
 
     lbx__http_answer(exchange, &reply);
@@ -167,7 +169,7 @@ rig_init(struct rig *rig)
         .loop_count = 1,
         .address = "127.0.0.1:0",
         .limits = lbx__http_default_limits,
-        .handler = {handle, handle_gone, handle_written, rig},
+        .handler = {handle, handle_gone, handle_written, rig, NULL},
         .log = count_line,
         .log_context = rig,
     };
@@ -234,6 +236,31 @@ rig_release(struct rig *rig, bool reversed)
 
     rig->task.run = reversed ? release_newest : release_oldest;
     lbx__loop_post(rig->loops[0], &rig->task);
+    EVENTUALLY(atomic_load(&rig->tasks_done) > before);
+}
+
+static void
+release_held(lbx__task *task)
+{
+    struct rig *rig =
+        (struct rig *)(void *)((char *)task - offsetof(struct rig, task));
+
+    atomic_store(&rig->held, 1);
+    EVENTUALLY(atomic_load(&rig->held) == 2);
+    release_oldest(task);
+}
+
+void
+rig_release_after(struct rig *rig, void (*meanwhile)(struct client *),
+                  struct client *client)
+{
+    int before = atomic_load(&rig->tasks_done);
+
+    rig->task.run = release_held;
+    lbx__loop_post(rig->loops[0], &rig->task);
+    EVENTUALLY(atomic_load(&rig->held) == 1);
+    meanwhile(client);
+    atomic_store(&rig->held, 2);
     EVENTUALLY(atomic_load(&rig->tasks_done) > before);
 }
 

@@ -34,6 +34,7 @@ struct rig {
     lbx__http_exchange *parked[RIG_PARKED];
     size_t parked_count;
     bool answers_gone; /* `gone` answers from inside */
+    bool needs_client; /* of answers */
     lbx__task task;
 
     atomic_int handled;
@@ -44,7 +45,10 @@ struct rig {
     atomic_int written_unknown;
     atomic_int tasks_done;
     atomic_int lines; /* logged */
+    atomic_int held;  /* 1: the loop stands still; 2: it may go on */
 };
+
+struct client;
 
 /* Fills in the options: one loop, port 0, defaults. */
 void rig_init(struct rig *rig);
@@ -55,6 +59,11 @@ void rig_close(struct rig *rig);
 
 /* Answers what is parked, newest first if `reversed`. */
 void rig_release(struct rig *rig, bool reversed);
+
+/* The same, in a loop that stands still while `meanwhile` is called: it notices
+ * nothing of that before it answers. */
+void rig_release_after(struct rig *rig, void (*meanwhile)(struct client *),
+                       struct client *client);
 
 void rig_counts(struct rig *rig, lbx__http_counts *ret);
 

@@ -38,6 +38,24 @@ static const struct framing refused[] = {
     {POST "Content-Length: 99999999999999999999999\r\n\r\nhello", 400},
     {POST "Content-Length:\r\n\r\nhello", 400},
     {POST "Content-Length: 5a\r\n\r\nhello", 400},
+    {POST "Content-Length: 5\r\ncontent-length: 05\r\n\r\nhello", 400},
+    {POST "Content-Length: 5, 5\r\n\r\nhello", 400},
+    {POST "Content-Length: ,5\r\n\r\nhello", 400},
+    {POST "Content-Length: 5;\r\n\r\nhello", 400},
+    {POST "Content-Length: \"5\"\r\n\r\nhello", 400},
+    {POST "Content-Length: 5.0\r\n\r\nhello", 400},
+    {POST "Content-Length: 1e1\r\n\r\nhello", 400},
+    {POST "Content-Length: five\r\n\r\nhello", 400},
+    {POST "Content-Length: \xc2\xb2\r\n\r\nhello", 400},
+    {POST "Content-Length: 9223372036854775808\r\n\r\nhello", 413},
+    {POST "Content-Length : 5\r\n\r\nhello", 400},
+    {POST "Content-Length\t: 5\r\n\r\nhello", 400},
+    {POST "Content-Length: 5\r\n Transfer-Encoding: chunked\r\n\r\n", 400},
+    {"GET /echo HTTP/1.1\r\n" HOST
+     "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n",
+     400},
+    {"GET /echo HTTP/1.1\r\n" HOST "Content-Length: x\r\n\r\n", 400},
+    {"DELETE /echo HTTP/1.1\r\n" HOST "Content-Length: -0\r\n\r\n", 400},
     /* Lines. */
     {GET "Host : x\r\n\r\n", 400},
     {GET HOST "X: a\r\n b\r\n\r\n", 400},
@@ -67,6 +85,19 @@ static const struct framing refused[] = {
           "chunked\r\n\r\n",
      400},
     {"POST /echo HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400},
+    {POST "Transfer-Encoding: chunked;q=1\r\n\r\n", 501},
+    {POST "Transfer-Encoding: \"chunked\"\r\n\r\n", 501},
+    {POST "Transfer-Encoding: chunked,\r\n\r\n", 400},
+    {POST "Transfer-Encoding: ,chunked\r\n\r\n", 400},
+    {POST "Transfer-Encoding: chunked, identity\r\n\r\n", 400},
+    {POST "Transfer-Encoding: chunked\r\nTransfer-Encoding: gzip\r\n\r\n", 400},
+    {POST "Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n", 400},
+    {POST "Transfer-Encoding : chunked\r\n\r\n", 400},
+    {POST "Transfer-Encoding: chunked\x7f\r\n\r\n", 400},
+    {POST "Transfer-Encoding: cow\r\nContent-Length: 5\r\n\r\nhello", 400},
+    {POST "Transfer-Encoding: compress\r\n\r\n", 501},
+    {POST "Transfer-Encoding: deflate\r\n\r\n", 501},
+    {POST "Transfer-Encoding: trailers\r\n\r\n", 501},
     /* Chunks. */
     {CHUNKED "+5\r\nhello\r\n0\r\n\r\n", 400},
     {CHUNKED "-5\r\nhello\r\n0\r\n\r\n", 400},
@@ -90,7 +121,37 @@ static const struct framing refused[] = {
     {CHUNKED "fffffffffffffff\r\n", 413},
     {CHUNKED "200000\r\n", 413},
     {CHUNKED "5\r\nhello\r\n17fffc\r\n", 413},
+    {CHUNKED "g\r\n", 400},
+    {CHUNKED "5g\r\nhello\r\n0\r\n\r\n", 400},
+    {CHUNKED "5,5\r\nhello\r\n0\r\n\r\n", 400},
+    {CHUNKED "5.0\r\nhello\r\n0\r\n\r\n", 400},
+    {CHUNKED "\t5\r\nhello\r\n0\r\n\r\n", 400},
+    {CHUNKED ";a\r\nhello\r\n0\r\n\r\n", 400},
+    {CHUNKED "5\r\r\nhello\r\n0\r\n\r\n", 400},
+    {CHUNKED "5\rhello\r\n0\r\n\r\n", 400},
+    {CHUNKED "4\r\nhello\r\n0\r\n\r\n", 400},
+    {CHUNKED "5\r\nhello\r\r\n0\r\n\r\n", 400},
+    {CHUNKED "5\r\nhello\r\n\r\n0\r\n\r\n", 400},
+    {CHUNKED "5\r\nhello\r\n0\r\nX a\r\n\r\n", 400},
+    {CHUNKED "5\r\nhello\r\n0\r\nX : a\r\n\r\n", 400},
+    {CHUNKED "5\r\nhello\r\n0\r\nX: a\rb\r\n\r\n", 400},
+    {CHUNKED "0\r\nX: \x01\r\n\r\n", 400},
+    {CHUNKED "7fffffffffffffff\r\n", 413},
+    {CHUNKED "ffffffffffffffff\r\n", 413},
     /* Host. */
+    {GET "X: y\r\n\r\n", 400},
+    {GET HOST "host: x\r\n\r\n", 400},
+    {GET "Host: a,b\r\n\r\n", 400},
+    {GET "Host: a\r\nHost: b\r\n\r\n", 400},
+    {GET "Host: \xff\r\n\r\n", 400},
+    {GET "Host: a?b\r\n\r\n", 400},
+    {GET "Host: a#b\r\n\r\n", 400},
+    {GET "Host: http://a\r\n\r\n", 400},
+    {GET "Host: a:-1\r\n\r\n", 400},
+    {GET "Host: :80\r\n\r\n", 400},
+    {GET "Host: []\r\n\r\n", 400},
+    {GET "Host: [::1]:x\r\n\r\n", 400},
+    {GET "Host: a\tb\r\n\r\n", 400},
     {GET "\r\n", 400},
     {GET HOST HOST "\r\n", 400},
     {GET "Host:\r\n\r\n", 400},
@@ -122,7 +183,37 @@ static const struct framing refused[] = {
     {"GET /echo http/1.1\r\n" HOST "\r\n", 400},
     {"GET /echo HTTP/11\r\n" HOST "\r\n", 400},
     {"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505},
+    {" GET /echo HTTP/1.1\r\n" HOST "\r\n", 400},
+    {"\tGET /echo HTTP/1.1\r\n" HOST "\r\n", 400},
+    {"GET\t/echo HTTP/1.1\r\n" HOST "\r\n", 400},
+    {"GET /echo\tHTTP/1.1\r\n" HOST "\r\n", 400},
+    {"GET /echo  HTTP/1.1\r\n" HOST "\r\n", 400},
+    {"GET HTTP/1.1\r\n" HOST "\r\n", 400},
+    {"GET /echo HTTP/1.1x\r\n" HOST "\r\n", 400},
+    {"GET /echo HTTP/1.10\r\n" HOST "\r\n", 400},
+    {"GET /echo HTTP/01.1\r\n" HOST "\r\n", 400},
+    {"GET /echo HTTP/1,1\r\n" HOST "\r\n", 505},
+    {"GET /echo HTTP/+1.1\r\n" HOST "\r\n", 400},
+    {"GET /echo HTTP /1.1\r\n" HOST "\r\n", 400},
+    {"GET /echo XTTP/1.1\r\n" HOST "\r\n", 400},
+    {"GET /echo RTSP/1.0\r\n" HOST "\r\n", 400},
+    {"GETX /echo HTTP/1.1\r\n" HOST "\r\n", 501},
+    {"Post /echo HTTP/1.1\r\n" HOST "\r\n", 501},
+    {"PROPFIND /echo HTTP/1.1\r\n" HOST "\r\n", 501},
+    {"(GET) /echo HTTP/1.1\r\n" HOST "\r\n", 400},
+    {"GET, /echo HTTP/1.1\r\n" HOST "\r\n", 400},
     /* Targets. */
+    {"GET \\echo HTTP/1.1\r\n" HOST "\r\n", 400},
+    {"GET ?a HTTP/1.1\r\n" HOST "\r\n", 400},
+    {"GET /a\x7f HTTP/1.1\r\n" HOST "\r\n", 400},
+    {"GET /a\x01 HTTP/1.1\r\n" HOST "\r\n", 400},
+    {"GET /%2e%2e HTTP/1.1\r\n" HOST "\r\n", 400},
+    {"GET /.%2e/x HTTP/1.1\r\n" HOST "\r\n", 400},
+    {"GET /a?% HTTP/1.1\r\n" HOST "\r\n", 400},
+    {"GET http://x:99999999/ HTTP/1.1\r\n" HOST "\r\n", 400},
+    {"GET http://a@x/ HTTP/1.1\r\n" HOST "\r\n", 400},
+    {"GET x:443 HTTP/1.1\r\n" HOST "\r\n", 400},
+    {"POST * HTTP/1.1\r\n" HOST "Content-Length: 0\r\n\r\n", 400},
     {"GET /%zz HTTP/1.1\r\n" HOST "\r\n", 400},
     {"GET /% HTTP/1.1\r\n" HOST "\r\n", 400},
     {"GET /%4 HTTP/1.1\r\n" HOST "\r\n", 400},
@@ -137,6 +228,7 @@ static const struct framing refused[] = {
     {"GET a HTTP/1.1\r\n" HOST "\r\n", 400},
     {"GET * HTTP/1.1\r\n" HOST "\r\n", 400},
     {"GET http://other/echo HTTP/1.1\r\n" HOST "\r\n", 400},
+    {"GET http://y/echo HTTP/1.1\r\n" HOST "\r\n", 400},
     {"GET http:///echo HTTP/1.1\r\n" HOST "\r\n", 400},
     {"GET ftp://x/echo HTTP/1.1\r\n" HOST "\r\n", 400},
     /* Expectations and encodings. */
@@ -146,6 +238,10 @@ static const struct framing refused[] = {
     {POST "Expect: 100-continue\r\nContent-Length: 2000000\r\n\r\n", 413},
     {POST "Expect: 100-continue\r\nContent-Length: x\r\n\r\n", 400},
     {POST "Content-Length: 1572865\r\n\r\n", 413},
+    {POST "Content-Length: 5\r\nExpect: 100-continue, x\r\n\r\nhello", 417},
+    {POST "Content-Length: 5\r\nContent-Encoding: br\r\n\r\nhello", 415},
+    {POST "Content-Length: 5\r\nContent-Encoding: identity, gzip\r\n\r\nh",
+     415},
     /* Something else. */
     {"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 0},
     {"\x01\x02\x03\x04", 400},
@@ -348,6 +444,7 @@ TEST(sizes_are_limited)
     struct rig rig;
 
     rig_init(&rig);
+    rig.options.limits.max_body_bytes = 50000;
     rig_open(&rig);
     // Targets.
     check_repeated(&rig, "GET /", "a", 8191, " HTTP/1.1\r\n" HOST "\r\n", 200);
@@ -359,6 +456,10 @@ TEST(sizes_are_limited)
     check_repeated(&rig, GET HOST, "X: y\r\n", 100, "", 431);
     // Bytes of a head.
     check_repeated(&rig, GET HOST "X: ", "y", 32700, "\r\n\r\n", 200);
+    check_repeated(&rig, GET HOST "X: ", "y",
+                   32768 - strlen(GET HOST "X: \r\n\r\n"), "\r\n\r\n", 200);
+    check_repeated(&rig, GET HOST "X: ", "y",
+                   32769 - strlen(GET HOST "X: \r\n\r\n"), "\r\n\r\n", 431);
     check_repeated(&rig, GET HOST "X: ", "y", 32768, "\r\n\r\n", 431);
     check_repeated(&rig, GET HOST "X: ", "y", 32768, "", 431);
     // Extensions and trailers.
@@ -372,5 +473,10 @@ TEST(sizes_are_limited)
     // Bodies.
     check_repeated(&rig, POST "Content-Length: 50000\r\n\r\n", "b", 50000, "",
                    200);
+    check_repeated(&rig, POST "Content-Length: 50001\r\n\r\n", "b", 50001, "",
+                   413);
+    check_repeated(&rig, CHUNKED "1\r\na\r\nc34f\r\n", "b", 49999,
+                   "\r\n0\r\n\r\n", 200);
+    check_repeated(&rig, CHUNKED "1\r\na\r\nc350\r\n", "b", 0, "", 413);
     rig_close(&rig);
 }

@@ -2,6 +2,7 @@
 /* Requests and answers that are as they should be. */
 #include "http/fixture.h"
 
+#include <stdio.h>
 #include <string.h>
 
 TEST(request_is_answered)
@@ -27,6 +28,53 @@ TEST(request_is_answered)
     client_close(&client);
     rig_close(&rig);
     CHECK_INT(2, atomic_load(&rig.written));
+}
+
+TEST(date_of_answers_moves_on)
+{
+    struct rig rig;
+    struct client client;
+    struct client_answer answer;
+    char first[64] = "", *date;
+
+    rig_init(&rig);
+    rig_open(&rig);
+    client_open(&client, &rig);
+    do { // the time limit of the test ends it, if nothing does
+        client_send(&client, "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
+        CHECK(client_read(&client, &answer));
+        date = strstr(answer.head, "\r\nDate: ");
+        CHECK(date != NULL && strlen(date) >= 37);
+        if (!first[0])
+            (void)snprintf(first, sizeof(first), "%.37s", date);
+        test_pause(2000);
+    } while (strncmp(first, date, 37) == 0);
+    client_close(&client);
+    rig_close(&rig);
+}
+
+/* A port that is attacked must not fill a disk. */
+TEST(lines_of_a_log_are_limited)
+{
+    static const char hello[] = "\x16\x03\x01\x02";
+    struct rig rig;
+    struct client client;
+    const int64_t began_ns = lbx_clock_now(NULL);
+    int64_t seconds;
+    int i;
+
+    rig_init(&rig);
+    rig_open(&rig);
+    for (i = 0; i < 100; i++) {
+        client_open(&client, &rig);
+        client_send(&client, hello);
+        client_expect_close(&client);
+        client_close(&client);
+    }
+    seconds = (lbx_clock_now(NULL) - began_ns) / LBX_SECOND;
+    CHECK(atomic_load(&rig.lines) >= 10);
+    CHECK(atomic_load(&rig.lines) <= 10 * (seconds + 2));
+    rig_close(&rig);
 }
 
 TEST(answer_may_come_later_from_another_thread)
@@ -173,7 +221,9 @@ check_fields(void *context, lbx__http_exchange *exchange)
     CHECK(lbx__slice_is(lbx__http_field_of(request, "x-two"), ""));
     CHECK(lbx__http_field_of(request, "x-three").bytes == NULL);
     CHECK(lbx__slice_is(request->fields[0].name, "host"));
-    CHECK_INT(4, request->field_count);
+    CHECK(lbx__slice_is(
+        lbx__http_field_of(request, "abcdefghijklmnopqrstuvwxyz"), "1"));
+    CHECK_INT(5, request->field_count);
     CHECK(strncmp(request->peer, "127.0.0.1:", 10) == 0);
     CHECK(!request->is_secure);
     lbx__http_answer(exchange, &reply);
@@ -191,7 +241,8 @@ TEST(handler_sees_fields_and_may_add_some)
     rig_open(&rig);
     client_open(&client, &rig);
     client_send(&client, "POST /a? HTTP/1.1\r\nHost: h:1\r\n"
-                         "X-ONE:  a b \t\r\nx-Two:\r\nX-One: c\r\n\r\n");
+                         "X-ONE:  a b \t\r\nx-Two:\r\nX-One: c\r\n"
+                         "ABCDEFGHIJKLMNOPQRSTUVWXYZ:1\r\n\r\n");
     CHECK(client_read(&client, &answer));
     CHECK_INT(299, answer.status);
     CHECK(strstr(answer.head, "\r\nX-More: yes\r\n") != NULL);

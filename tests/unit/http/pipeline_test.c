@@ -49,6 +49,32 @@ TEST(a_thousand_pipelined_requests_are_answered_in_order)
     CHECK_INT(1000, atomic_load(&rig.written));
 }
 
+/* PARSE-1: a body ends where it says; what follows is the next request. */
+TEST(bodies_of_pipelined_requests_end_where_they_say)
+{
+    static const char requests[] =
+        "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\none"
+        "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+        "3\r\ntwo\r\n0\r\nX: y\r\n\r\n"
+        "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nthree";
+    struct rig rig;
+    struct client client;
+    int i;
+
+    rig_init(&rig);
+    rig_open(&rig);
+    client_open(&client, &rig);
+    for (i = 0; i < 3; i++)
+        client_send(&client, requests);
+    for (i = 0; i < 3; i++) {
+        client_expect_body(&client, "POST /echo one");
+        client_expect_body(&client, "POST /echo two");
+        client_expect_body(&client, "POST /echo three");
+    }
+    client_close(&client);
+    rig_close(&rig);
+}
+
 TEST(answers_from_other_threads_keep_the_order)
 {
     struct rig rig;

@@ -187,10 +187,13 @@ TEST(bad_certificates_and_keys_are_refused)
     lbx__tls *tls;
     lbx_fault fault;
 
-    CHECK_STATUS(LBX_INVALID,
+    CHECK_STATUS(LBX_NOT_FOUND,
                  lbx__tls_create(NULL, certificate, key, &tls, &fault));
     CHECK(strstr(fault.text, "certificate") != NULL);
     tls_write_files("one", certificate, key);
+    CHECK_STATUS(LBX_NOT_FOUND,
+                 lbx__tls_create(NULL, certificate, other, &tls, &fault));
+    CHECK(strstr(fault.text, "key") != NULL);
     tls_write_files("one", unused, other);
     CHECK_STATUS(LBX_INVALID,
                  lbx__tls_create(NULL, certificate, unused, &tls, &fault));

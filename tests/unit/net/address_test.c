@@ -80,6 +80,10 @@ TEST(path_of_a_socket_may_not_be_too_long)
     text[206] = '\0';
     CHECK_STATUS(LBX_INVALID, lbx__address_parse(text, &address, &fault));
     CHECK(strstr(fault.text, "too long") != NULL);
+    text[5 + 108] = '\0'; // one byte is for the NUL
+    CHECK_STATUS(LBX_INVALID, lbx__address_parse(text, &address, &fault));
+    text[5 + 107] = '\0';
+    CHECK_OK(lbx__address_parse(text, &address, &fault));
 }
 
 TEST(loopback_and_unix_sockets_are_local)

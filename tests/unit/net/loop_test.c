@@ -81,6 +81,30 @@ timer_fired(lbx__timer *timer)
     lbx__timer_close(&world->timer, NULL);
 }
 
+/* A task that posts itself until it has run often enough. */
+static void
+run_chained(lbx__task *task)
+{
+    struct world *world =
+        (struct world *)(void *)((char *)task - offsetof(struct world, task));
+
+    if (atomic_fetch_add(&world->done, 1) + 1 < POSTS)
+        lbx__loop_post(world->loop, task);
+}
+
+/* LOOP-1 */
+TEST(tasks_that_tasks_post_run_before_the_end)
+{
+    static struct world world;
+    lbx_fault fault;
+
+    CHECK_OK(lbx__loop_create(NULL, "test", &world.loop, &fault));
+    world.task.run = run_chained;
+    lbx__loop_post(world.loop, &world.task);
+    lbx__loop_destroy(world.loop);
+    CHECK_INT(POSTS, atomic_load(&world.done));
+}
+
 static void
 timer_must_not_fire(lbx__timer *timer)
 {
@@ -99,6 +123,10 @@ start_timer(lbx__task *task)
     lbx__timer_stop(&world->timer);
     lbx__timer_start(&world->timer, 1, timer_must_not_fire);
     world->started_ns = lbx_clock_now(NULL);
+    // A task that takes long: the delay counts from its own moment.
+    while (lbx_clock_now(NULL) < world->started_ns + 20 * LBX_MS)
+        test_pause(0);
+    world->started_ns = lbx_clock_now(NULL);
     lbx__timer_start(&world->timer, 3 * LBX_MS, timer_fired);
 }
 
@@ -113,6 +141,46 @@ TEST(timer_fires_once_and_not_early)
     EVENTUALLY(atomic_load(&world.fired) == 1);
     lbx__loop_destroy(world.loop);
     CHECK_INT(1, atomic_load(&world.fired));
+}
+
+static void
+start_short_timer(lbx__task *task)
+{
+    struct world *world =
+        (struct world *)(void *)((char *)task - offsetof(struct world, task));
+
+    lbx__timer_init(&world->timer, world->loop);
+    world->started_ns = lbx_clock_now(NULL);
+    lbx__timer_start(&world->timer, 3 * LBX_MS, timer_fired);
+}
+
+/* Keeps the loop busy, so that it looks at the time again and again. */
+static void
+run_until_fired(lbx__task *task)
+{
+    struct numbered *numbered = (struct numbered *)(void *)task;
+
+    if (atomic_load(&numbered->world->fired) == 0)
+        lbx__loop_post(numbered->world->loop, task);
+}
+
+TEST(timer_of_a_busy_loop_is_not_early)
+{
+    static struct world world;
+    struct numbered *busy = &world.tasks[0][0];
+    lbx_fault fault;
+
+    for (int i = 0; i < 20; i++) {
+        CHECK_OK(lbx__loop_create(NULL, "test", &world.loop, &fault));
+        atomic_store(&world.fired, 0);
+        *busy = (struct numbered){.world = &world};
+        busy->task.run = run_until_fired;
+        world.task.run = start_short_timer;
+        lbx__loop_post(world.loop, &world.task);
+        lbx__loop_post(world.loop, &busy->task);
+        EVENTUALLY(atomic_load(&world.fired) == 1);
+        lbx__loop_destroy(world.loop);
+    }
 }
 
 static void

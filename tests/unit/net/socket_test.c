@@ -92,6 +92,26 @@ TEST(address_of_another_machine_is_refused)
     CHECK(strstr(fault.text, "192.0.2.1:0") != NULL);
 }
 
+/* [::] is IPv6 alone: the same port of IPv4 may belong to another process. */
+TEST(socket_of_ipv6_leaves_the_port_of_ipv4)
+{
+    lbx__socket_group six, four;
+    char text[64];
+    int fds[1], others[1];
+
+    if (listen_on("[::]:0", &six, fds, 1, NULL) != LBX_OK) {
+        test_note("this machine has no IPv6");
+        return;
+    }
+    (void)snprintf(text, sizeof(text), "127.0.0.1%s", strrchr(six.text, ':'));
+    check_connects(text, false);
+    if (listen_on(text, &four, others, 1, NULL) == LBX_OK) {
+        check_connects(text, true);
+        close_group(&four);
+    }
+    close_group(&six);
+}
+
 TEST(unix_socket_is_removed_at_the_end)
 {
     lbx__socket_group group;

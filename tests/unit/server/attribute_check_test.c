@@ -125,6 +125,18 @@ TEST(attribute_value_has_the_field_of_its_type)
     CHECK(!takes_one(one));
 }
 
+/* Some clients send both fields, one of them empty. The MD5 looks at which of
+ * them is there. */
+TEST(attribute_of_text_has_no_binary_value)
+{
+    lbx__sqs_attribute one = attribute("a", "String", "text");
+    lbx__sqs_attributes all = {&one, 1};
+
+    one.binary_value = lbx__slice_of("");
+    CHECK(lbx__attribute_check_message(&all, 10, &fault));
+    CHECK(!one.binary_value.bytes);
+}
+
 TEST(attribute_value_has_no_control_characters)
 {
     CHECK(!takes_one(attribute("a", "String", "\x13")));
@@ -199,6 +211,7 @@ TEST(system_attribute_is_the_trace_header_alone)
         attribute("Other", "String", "x"),
     };
     lbx__sqs_attributes all = {items, 1};
+    static char trace[4098];
 
     CHECK(lbx__attribute_check_system(&all, &fault));
     all.count = 2;
@@ -209,4 +222,9 @@ TEST(system_attribute_is_the_trace_header_alone)
     CHECK(!lbx__attribute_check_system(&all, &fault));
     items[0] = attribute("AWSTraceHeader", "String", "");
     CHECK(!lbx__attribute_check_system(&all, &fault));
+    memset(trace, 'x', sizeof(trace) - 1);
+    items[0] = attribute("AWSTraceHeader", "String", trace);
+    CHECK(!lbx__attribute_check_system(&all, &fault));
+    items[0] = attribute("AWSTraceHeader", "String", trace + 1);
+    CHECK(lbx__attribute_check_system(&all, &fault));
 }

@@ -166,6 +166,7 @@ TEST(numbers_are_set_at_both_ends_and_refused_beyond)
     };
     static const char *const none[] = {
         "", "x", "1.0", " 1", "0x1", "+1", "99999999999999999999"};
+    static const char seconds[] = "KmsDataKeyReusePeriodSeconds";
     struct drafting drafting;
 
     drafting_init(&drafting, LBX_BOX_PRESET_SQS);
@@ -185,6 +186,9 @@ TEST(numbers_are_set_at_both_ends_and_refused_beyond)
     }
     CHECK_STR("Invalid value for the parameter VisibilityTimeout.",
               drafting.draft.fault.text);
+    CHECK(set(&drafting, seconds, "60") && set(&drafting, seconds, "86400"));
+    check_refused(&drafting, seconds, "59", LBX__SQS_InvalidAttributeValue);
+    check_refused(&drafting, seconds, "86401", LBX__SQS_InvalidAttributeValue);
     CHECK_INT(43200 * LBX_SECOND, drafting.draft.options.lease_ns);
     CHECK_INT(1 << 20, drafting.draft.options.limits.max_letter_bytes);
     lbx__arena_fini(&drafting.arena);

@@ -98,7 +98,7 @@ TEST(json_has_lists_and_maps)
     const lbx__sqs_input *in = &read.input;
 
     input_json(&read,
-               "{\"Attributes\":{\"b\":\"2\",\"a\":\"\",\"none\":null},"
+               "{\"Attributes\":{\"b\":\"2\",\"a\":\"\"},"
                "\"Tags\":{\"k\":\"v\"},\"TagKeys\":[\"x\",\"y\"],"
                "\"AttributeNames\":[\"All\"],\"MessageSystemAttributeNames\":"
                "[\"SenderId\"],\"MessageAttributeNames\":[\"foo.*\",\"\"],"
@@ -109,7 +109,8 @@ TEST(json_has_lists_and_maps)
     check_text("b", in->attributes.items[0].name);
     check_text("2", in->attributes.items[0].value);
     check_text("", in->attributes.items[1].value);
-    CHECK_INT(1, in->tags.count);
+    CHECK_INT(1, in->queue_tags.count);
+    CHECK_INT(0, in->tags.count);
     CHECK_INT(2, in->tag_keys.count);
     check_text("y", in->tag_keys.items[1]);
     check_text("All", in->attribute_names.items[0]);
@@ -172,6 +173,16 @@ TEST(json_members_that_are_null_or_unknown_are_absent)
     CHECK(read.fits);
     check_text("q", read.input.queue_url);
     input_done(&read);
+}
+
+TEST(json_maps_have_no_null)
+{
+    static const char text[] = "the parameter 'value' may not be null";
+
+    check_json_fault("{\"Attributes\":{\"a\":\"1\",\"b\":null}}",
+                     LBX__SQS_InvalidParameterValueException, text);
+    check_json_fault("{\"tags\":{\"b\":null}}",
+                     LBX__SQS_InvalidParameterValueException, text);
 }
 
 TEST(json_must_be_one_object)

@@ -46,12 +46,31 @@ TEST(other_attributes_are_not_fields)
     CHECK(!to.type_name && !to.routes && !to.in_reply_to);
 }
 
+/* What would be too long for a letter stays an attribute. */
+TEST(fields_have_the_sizes_of_letters)
+{
+    static char text[4098];
+    lbx_parcel to = {.body = ""};
+    lbx__sqs_attribute one;
+
+    memset(text, 'x', sizeof(text) - 1);
+    one = field("lbx.type", "String", text + sizeof(text) - 1 - 257);
+    CHECK(!lbx__letter_fields_take(&to, &one));
+    one = field("lbx.type", "String", text + sizeof(text) - 1 - 256);
+    CHECK(lbx__letter_fields_take(&to, &one));
+    one = field("lbx.in-reply-to", "String", text + sizeof(text) - 1 - 4097);
+    CHECK(!lbx__letter_fields_take(&to, &one));
+    one = field("lbx.in-reply-to", "String", text + sizeof(text) - 1 - 4096);
+    CHECK(lbx__letter_fields_take(&to, &one));
+}
+
 /* A name must not come twice in a reply. */
 TEST(attribute_of_the_letter_hides_a_field_of_its_name)
 {
-    const lbx_attribute own = {.name = "lbx.type", .value = "x"};
+    const lbx_attribute own[] = {{.name = "lbx.typ", .value = "x"},
+                                 {.name = "lbx.type", .value = "x"}};
     const lbx_parcel from = {
-        .type_name = "order", .attributes = &own, .attribute_count = 1};
+        .type_name = "order", .attributes = own, .attribute_count = 2};
     lbx__sqs_attribute shown[LBX__LETTER_FIELDS];
 
     CHECK_INT(0, lbx__letter_fields_show(&from, false, shown));

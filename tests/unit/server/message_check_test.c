@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What SQS takes of messages and receives, and the words it refuses with. */
+#include "server/sqs/fault_text.h"
 #include "server/sqs/message_check.h"
 #include "support/test.h"
 
@@ -295,12 +296,23 @@ TEST(attempt_id_matters_to_fifo_queues_only)
 TEST(quoted_text_is_cut_between_characters)
 {
     char text[512];
-    lbx__slice quoted;
 
     memset(text, 'x', sizeof(text));
     memcpy(text + 298, "\xe2\x82\xac", 3);
-    quoted = lbx__message_check_quote((lbx__slice){text, sizeof(text)});
-    CHECK_INT(298, quoted.size);
-    quoted = lbx__message_check_quote((lbx__slice){text, 100});
-    CHECK_INT(100, quoted.size);
+    CHECK_INT(298, lbx__fault_text_clip((lbx__slice){text, sizeof(text)}));
+    CHECK_INT(100, lbx__fault_text_clip((lbx__slice){text, 100}));
+}
+
+TEST(fault_that_is_too_long_is_cut_between_characters)
+{
+    char text[600];
+
+    for (size_t i = 0; i + 1 < sizeof(text); i += 2)
+        memcpy(text + i, "\xc3\xa9", 2);
+    CHECK(!lbx__fault_text_set(&fault, LBX__SQS_InternalFailure, "%.*s",
+                               (int)sizeof(text) - 2, text));
+    CHECK_INT(sizeof(fault.text) - 2, strlen(fault.text)); // half of one is cut
+    CHECK(!lbx__fault_text_set(&fault, LBX__SQS_InternalFailure, "x%.*s",
+                               (int)sizeof(fault.text), text));
+    CHECK_INT(sizeof(fault.text) - 3, strlen(fault.text));
 }

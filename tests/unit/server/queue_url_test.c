@@ -9,15 +9,15 @@ static const lbx__world world = {"000000000000", "us-east-1"};
 static void
 check_url(const char *url, const char *account, const char *name)
 {
-    char got[LBX__ACCOUNT_BYTES] = "left";
+    lbx__world got = {"left", "left"};
     lbx__slice part = {NULL, 0};
-    const bool good = lbx__queue_parse_url(lbx__slice_of(url), got, &part);
+    const bool good = lbx__queue_parse_url(lbx__slice_of(url), &got, &part);
 
     if (good != (name != NULL))
         FAIL("%s: %s", url ? url : "(NULL)", good ? "read" : "refused");
     if (!name)
         return;
-    CHECK_STR(account, got);
+    CHECK_STR(account, got.account);
     if (!lbx__slice_is(part, name))
         FAIL("%s: the name is %.*s", url, (int)part.size, part.bytes);
 }
@@ -39,6 +39,37 @@ TEST(a_url_is_read_by_its_path_in_every_form_that_is_in_use)
     check_url("http://h/123456789012/orders/", "123456789012", "orders");
     check_url("http://h//123456789012//orders", "123456789012", "orders");
     check_url("/eu-west-1/123456789012/orders", "123456789012", "orders");
+}
+
+static void
+check_region(const char *region, const char *url)
+{
+    lbx__world got = {"left", "left"};
+    lbx__slice name;
+
+    (void)lbx__queue_region_of_url(lbx__slice_of(url), &got);
+    (void)lbx__queue_parse_url(lbx__slice_of(url), &got, &name);
+    CHECK_STR(region, got.region);
+}
+
+TEST(a_region_is_in_the_path_or_in_the_host)
+{
+    check_region("eu-west-1", "/queue/eu-west-1/123456789012/orders");
+    check_region("local", "/queue/local/123456789012/orders");
+    check_region("eu-west-1", "/eu-west-1/123456789012/orders");
+    check_region("left", "/prefix/123456789012/orders");
+    check_region("left", "/prefix-1/123456789012/orders");
+    check_region("left", "http://localhost:9324/123456789012/orders");
+    check_region("eu-west-1", "https://sqs.eu-west-1.amazonaws.com/1/orders");
+    check_region("us-gov-west-1", "https://sqs-fips.us-gov-west-1.x:1/orders");
+    check_region("eu-north-1", "http://eu-north-1.queue.localhost:4566/orders");
+    check_region("left", "http://queue.localhost:4566/123456789012/orders");
+    check_region("left", "http://sqs.localhost/123456789012/orders");
+    check_region("eu-west-1", "http://sqs.eu-west-1:9324/orders");
+    check_region("left", "http://sqs.north-/orders");
+    check_region("left", "http://sqs.eu-west-1000000000000000.x/orders");
+    check_region("left", "sqs.eu-west-1.amazonaws.com");
+    check_region("left", "http://");
 }
 
 TEST(a_url_that_cannot_be_a_queue_is_refused)
