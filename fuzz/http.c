@@ -87,7 +87,7 @@ read_head(const char *bytes, lbx__head_scan *scan, lbx__http_parser *parser,
         return status;
     request.field_count = parser->field_count;
     status =
-        lbx__head_check_fields(&request, line.is_old, line.authority, &facts);
+        lbx__head_fields_check(&request, line.is_old, line.authority, &facts);
     if (status)
         return status;
     check_request(&request, head, scan->offset);
