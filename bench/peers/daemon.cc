@@ -85,19 +85,19 @@ Daemon::Daemon(int port, const std::vector<std::string> &command)
 {
     const timespec moment = {0, 5000000};
 
-    pid = fork();
-    if (pid < 0)
+    child = fork();
+    if (child < 0)
         fail("fork");
-    if (pid == 0)
+    if (child == 0)
         become(command);
-    for (int i = 0; i < 1000; i++) {
+    for (int i = 0; i < 6000; i++) {
         int fd = try_connect(port);
 
         if (fd >= 0) {
             close(fd);
             return;
         }
-        if (waitpid(pid, nullptr, WNOHANG) == pid)
+        if (waitpid(child, nullptr, WNOHANG) == child)
             fail("%s does not start", command[0].c_str());
         nanosleep(&moment, nullptr);
     }
@@ -106,8 +106,8 @@ Daemon::Daemon(int port, const std::vector<std::string> &command)
 
 Daemon::~Daemon()
 {
-    kill(pid, SIGKILL);
-    waitpid(pid, nullptr, 0);
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
 }
 
 Connection::Connection(int port) : fd(try_connect(port))

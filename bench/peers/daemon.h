@@ -25,8 +25,13 @@ class Daemon
     ~Daemon();
     Daemon(const Daemon &) = delete;
 
+    pid_t pid() const
+    {
+        return child;
+    }
+
   private:
-    pid_t pid;
+    pid_t child;
 };
 
 class Connection

@@ -249,6 +249,8 @@ print_contestants(const Row &row, const std::vector<Figure> &figures)
                c.style.c_str(), f.median, f.least, f.most, row.unit.c_str(),
                f.beside, row.beside_unit.c_str());
     }
+    for (const std::string &name : row.missing)
+        std::printf("   peer %-26s missing\n", name.c_str());
 }
 
 void
@@ -291,10 +293,16 @@ print_verdict(const Row &row, const std::vector<Figure> &figures)
                               : small                              ? "met"
                                                                    : "not met";
 
-        std::printf("%s: ours=%.1f%s peer=none ratio=- goal=%.2f %s "
-                    "limit=%.1f%s\n\n",
-                    row.name.c_str(), us.median, unit, row.goal, verdict, limit,
-                    unit);
+        std::string none =
+            row.missing.empty() ? "none" : row.missing[0] + " missing";
+
+        std::printf("%s: ours=%.1f%s peer=%s ratio=- goal=%.2f %s "
+                    "limit=%.1f%s",
+                    row.name.c_str(), us.median, unit, none.c_str(), row.goal,
+                    verdict, limit, unit);
+        if (!row.beside_unit.empty())
+            std::printf(" beside=%.1f%s", us.beside, row.beside_unit.c_str());
+        std::printf("\n\n");
         record("row\t%s\t%.3f\t%s\tnone\t0\t0\t%.3f\t%.3f\t%s\t%s\t%s\n",
                row.name.c_str(), us.median, unit, row.goal, limit, verdict,
                row.workload.c_str(), row.goal_text.c_str());

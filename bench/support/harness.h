@@ -58,6 +58,7 @@ struct Row {
     double limit = 0;           // ours must cost no more; 0: none set
     double limit_transfers = 0; // the same, in cache-line transfer times
     std::vector<Contestant> contestants;
+    std::vector<std::string> missing; // peers that are not installed
     std::string unit = "ns";
     std::string beside_unit;  // empty: the row measures nothing beside
     double beside_goal = 0;   // ours must stay at or below; 0: none set
@@ -74,6 +75,13 @@ struct Row {
      * each and is judged by what suits it best. */
     std::vector<unsigned> patience = {1};
 };
+
+inline void
+add(Row &row, Side side, const char *name, const char *style, const char *does,
+    std::function<Sample()> round)
+{
+    row.contestants.push_back({side, name, style, does, std::move(round)});
+}
 
 struct Settings {
     int rounds = 7;

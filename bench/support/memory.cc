@@ -10,11 +10,18 @@ namespace bench
 double
 resident_bytes()
 {
+    return resident_bytes(getpid());
+}
+
+double
+resident_bytes(pid_t pid)
+{
+    std::string path = "/proc/" + std::to_string(pid) + "/statm";
     long size, resident;
-    std::FILE *file = std::fopen("/proc/self/statm", "r");
+    std::FILE *file = std::fopen(path.c_str(), "r");
 
     if (!file || std::fscanf(file, "%ld %ld", &size, &resident) != 2)
-        fail("cannot read /proc/self/statm");
+        fail("cannot read %s", path.c_str());
     std::fclose(file);
     return double(resident) * double(sysconf(_SC_PAGESIZE));
 }

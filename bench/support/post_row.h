@@ -30,13 +30,6 @@ post_row(const std::string &name, const std::string &workload)
     return row;
 }
 
-inline void
-add(Row &row, Side side, const char *name, const char *style, const char *does,
-    std::function<Sample()> round)
-{
-    row.contestants.push_back({side, name, style, does, std::move(round)});
-}
-
 inline Sample
 per_letter(int64_t ns, uint64_t letters)
 {

@@ -10,13 +10,6 @@
 namespace bench
 {
 
-inline void
-add(Row &row, Side side, const char *name, const char *style, const char *does,
-    std::function<Sample()> round)
-{
-    row.contestants.push_back({side, name, style, does, std::move(round)});
-}
-
 /* A maker of fresh queues of a type that needs nothing to be told. */
 template <class Queue>
 auto
