@@ -209,7 +209,8 @@ const struct cli_option serve_options[] = {
      .kind = CLI_DURATION,
      .offset = OFFSET(write_timeout_ns),
      .argument = "DURATION",
-     .help = "for a client that does not read its answer (30s)"},
+     .help = "for a client that does not read its answer, or reads it slower "
+             "than 1 KiB a second (30s)"},
     {.name = "idle-timeout",
      .kind = CLI_DURATION,
      .offset = OFFSET(idle_timeout_ns),

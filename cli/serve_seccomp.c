@@ -25,6 +25,7 @@
 #include <linux/filter.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
+#include <linux/sockios.h>
 #include <stddef.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -193,7 +194,7 @@ static const unsigned seccomp_allowed[] = {
 
 enum {
     SECCOMP_ALLOWED = sizeof(seccomp_allowed) / sizeof(seccomp_allowed[0]),
-    SECCOMP_VALUES = 5,
+    SECCOMP_VALUES = 6,
     SECCOMP_CHECKED = 7,
     SECCOMP_STEPS =
         16 + 2 * SECCOMP_ALLOWED + SECCOMP_CHECKED * (SECCOMP_VALUES + 4),
@@ -274,8 +275,8 @@ seccomp_add_checks(struct seccomp_filter *filter)
         {SYS_ioctl,
          1,
          false,
-         5,
-         {FIONBIO, FIONREAD, FIOCLEX, TCGETS, TIOCGWINSZ}},
+         6,
+         {FIONBIO, FIONREAD, FIOCLEX, SIOCOUTQ, TCGETS, TIOCGWINSZ}},
         {SYS_prlimit64, 0, false, 2, {0, self}},
         {SYS_tgkill, 0, false, 1, {self}},
     };

@@ -109,8 +109,10 @@ typedef struct lbx_server_options {
     /* Times, each a millisecond or more. For a head, and for a body that comes
      * slower than 1 KiB a second; 10 s. */
     int64_t request_timeout_ns;
-    int64_t write_timeout_ns; /* for a client that does not read; 30 s */
-    int64_t idle_timeout_ns;  /* between two requests; 60 s */
+    /* For a client that does not read its answers, or slower than 1 KiB a
+     * second; 30 s. */
+    int64_t write_timeout_ns;
+    int64_t idle_timeout_ns; /* between two requests; 60 s */
 
     bool quick_purge;  /* no 60 seconds between two purges of a queue */
     bool quick_create; /* no 60 seconds between deleting and creating one */

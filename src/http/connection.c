@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A connection's life, and how it writes. connection_read.c has the rest. */
+/* A connection's life, and how it writes; connection_read.c and
+ * connection_deadlines.c have the rest. */
 #include "http/connection.h"
 
 #include "base/alloc.h"
@@ -285,11 +286,7 @@ connection_on_read(lbx__stream *stream, const char *bytes, size_t size)
 static void
 connection_on_wrote(lbx__stream *stream)
 {
-    lbx__connection *connection = lbx__member(stream, lbx__connection, stream);
-
-    // Progress: the time for the rest begins anew.
-    lbx__deadlines_stop(&connection->output);
-    connection_advance(connection);
+    connection_advance(lbx__member(stream, lbx__connection, stream));
 }
 
 static void

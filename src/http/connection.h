@@ -23,6 +23,10 @@
  * CONN-8  A request that will not be handled as it is (no body is wanted, too
  *         much is held, too many came) goes to the handler without its body,
  *         with the reason. A body that was not read makes it the last.
+ * CONN-9  Answers that wait have the time `write_ns`, and more for each byte
+ *         that is delivered, as the slowest rate allows; but never more than
+ *         `write_ns` ahead. What counts is what the client's kernel takes, not
+ *         ours, which takes megabytes at once.
  *
  * Threads    the loop's.
  */
@@ -66,10 +70,12 @@ struct lbx__connection {
     lbx__stream stream; /* first */
     lbx__shard *shard;
     lbx__link link;
-    lbx__deadline input;  /* idle, head, body, linger */
-    lbx__deadline output; /* write */
-    lbx__link turns;      /* handed to the handler, or refused */
-    uint32_t turn_count;  /* of these, not dropped */
+    lbx__deadline input;      /* idle, head, body, linger */
+    lbx__deadline output;     /* write */
+    int64_t write_until_ns;   /* answers must have come on by then: CONN-9 */
+    uint64_t delivered_bytes; /* at the last look */
+    lbx__link turns;          /* handed to the handler, or refused */
+    uint32_t turn_count;      /* of these, not dropped */
     lbx__connection_state state;
     lbx__turn *reading;
     lbx_buffer held; /* bytes that were read and not used */
@@ -101,6 +107,21 @@ void lbx__connection_refuse(lbx__connection *connection, int status);
 /* Runs `settle` at the end of this round: something was answered. */
 void lbx__connection_settle_later(lbx__connection *connection);
 
+static inline const lbx__http_limits *
+lbx__connection_limits(const lbx__connection *connection)
+{
+    return &connection->shard->common->options.limits;
+}
+
+/* CONN-2: reports whether another request may be begun. */
+static inline bool
+lbx__connection_may_begin(const lbx__connection *connection)
+{
+    return connection->turn_count <
+               lbx__connection_limits(connection)->max_pipelined &&
+           lbx__stream_is_drained(&connection->stream);
+}
+
 /* ---- connection_read.c ---- */
 
 /* Frees bytes that were kept. */
@@ -115,6 +136,8 @@ void lbx__connection_read_bytes(lbx__connection *connection, const char *bytes,
                                 size_t size);
 /* The same for bytes that were kept. */
 void lbx__connection_read_held(lbx__connection *connection);
+
+/* ---- connection_deadlines.c ---- */
 
 /* Starts or stops reading and the deadlines, as the state requires. */
 void lbx__connection_update(lbx__connection *connection);

@@ -10,21 +10,6 @@ enum {
 /* CONN-7: how far ahead a body can be. */
 #define CONNECTION_BODY_AHEAD_NS (30 * LBX_SECOND)
 
-static const lbx__http_limits *
-connection_limits(const lbx__connection *connection)
-{
-    return &connection->shard->common->options.limits;
-}
-
-/* CONN-2: reports whether another request may be begun. */
-static bool
-connection_may_begin(const lbx__connection *connection)
-{
-    return connection->turn_count <
-               connection_limits(connection)->max_pipelined &&
-           lbx__stream_is_drained(&connection->stream);
-}
-
 /* Hands a request that has been read to the handler. */
 static void
 connection_dispatch(lbx__connection *connection, lbx__turn *turn)
@@ -53,7 +38,7 @@ static int
 connection_parse(lbx__connection *connection, lbx__turn *turn, char *head,
                  size_t size, lbx__head_facts *facts)
 {
-    const lbx__http_limits *limits = connection_limits(connection);
+    const lbx__http_limits *limits = lbx__connection_limits(connection);
     lbx__http_request *request = &turn->exchange.request;
     const char *line_end = memchr(head, '\r', size);
     lbx__slice line = {head, (size_t)(line_end - head)};
@@ -113,7 +98,7 @@ void
 lbx__connection_read_start_body(lbx__connection *connection, lbx__turn *turn)
 {
     turn->body_until_ns = lbx__loop_now_ns(connection->shard->loop) +
-                          connection_limits(connection)->head_ns;
+                          lbx__connection_limits(connection)->head_ns;
 }
 
 /* CONN-7: `size` bytes of the body came. */
@@ -121,7 +106,7 @@ static void
 connection_extend_body(lbx__connection *connection, lbx__turn *turn,
                        size_t size)
 {
-    const lbx__http_limits *limits = connection_limits(connection);
+    const lbx__http_limits *limits = lbx__connection_limits(connection);
     int64_t rate = limits->min_body_bytes_per_second;
     int64_t most_ns = lbx__loop_now_ns(connection->shard->loop) +
                       limits->head_ns + CONNECTION_BODY_AHEAD_NS;
@@ -199,7 +184,7 @@ connection_take_head(lbx__connection *connection, const char *bytes,
                      size_t size)
 {
     int status = lbx__head_scan_bytes(&connection->scan, bytes, size,
-                                      connection_limits(connection));
+                                      lbx__connection_limits(connection));
     size_t used = connection->scan.offset;
 
     if (status == LBX__HEAD_MORE)
@@ -254,7 +239,7 @@ connection_consume(lbx__connection *connection, const char *bytes, size_t size)
             used = connection_take_body(connection, bytes + all, size - all);
         else if (connection->state == LBX__CONNECTION_HEAD)
             used =
-                connection_may_begin(connection)
+                lbx__connection_may_begin(connection)
                     ? connection_take_head(connection, bytes + all, size - all)
                     : 0;
         else
@@ -309,79 +294,4 @@ lbx__connection_read_bytes(lbx__connection *connection, const char *bytes,
     }
     if (used == 0 && connection->held.size > size)
         lbx__connection_read_held(connection);
-}
-
-/* ---- Reading and deadlines, as the state says ---- */
-
-static lbx__deadline_kind
-connection_input_kind(const lbx__connection *connection)
-{
-    switch (connection->state) {
-    case LBX__CONNECTION_BODY:
-        return LBX__DEADLINE_BODY;
-    case LBX__CONNECTION_LINGER:
-        return LBX__DEADLINE_LINGER;
-    case LBX__CONNECTION_HEAD:
-        if (connection->held.size > 0 && connection_may_begin(connection))
-            return LBX__DEADLINE_HEAD;
-        if (connection->held.size == 0 && connection->turn_count == 0 &&
-            lbx__stream_is_drained(&connection->stream))
-            return LBX__DEADLINE_IDLE;
-        return LBX__DEADLINE_NONE;
-    default:
-        return LBX__DEADLINE_NONE;
-    }
-}
-
-void
-lbx__connection_update(lbx__connection *connection)
-{
-    lbx__deadlines *deadlines = &connection->shard->deadlines;
-    lbx__deadline_kind kind = connection_input_kind(connection);
-    bool is_drained = lbx__stream_is_drained(&connection->stream);
-
-    if (connection->stream.is_closing)
-        return;
-    lbx__stream_read(&connection->stream,
-                     connection->state == LBX__CONNECTION_HEAD
-                         ? connection_may_begin(connection)
-                         : connection->state != LBX__CONNECTION_LAST);
-    if (kind == LBX__DEADLINE_NONE)
-        lbx__deadlines_stop(&connection->input);
-    else if (kind != connection->input.kind)
-        lbx__deadlines_start(deadlines, &connection->input, kind);
-    if (is_drained)
-        lbx__deadlines_stop(&connection->output);
-    else if (connection->output.kind == LBX__DEADLINE_NONE)
-        lbx__deadlines_start(deadlines, &connection->output,
-                             LBX__DEADLINE_WRITE);
-}
-
-static bool
-connection_body_is_late(const lbx__connection *connection)
-{
-    const lbx__turn *turn = connection->reading;
-
-    if (turn->is_awaited ||
-        connection_limits(connection)->min_body_bytes_per_second <= 0)
-        return false;
-    return lbx__loop_now_ns(connection->shard->loop) >= turn->body_until_ns;
-}
-
-void
-lbx__connection_passed(lbx__deadline *deadline, lbx__deadline_kind kind)
-{
-    lbx__connection *connection =
-        kind == LBX__DEADLINE_WRITE
-            ? lbx__member(deadline, lbx__connection, output)
-            : lbx__member(deadline, lbx__connection, input);
-
-    if (kind == LBX__DEADLINE_HEAD && connection->held.size > 0)
-        lbx__connection_refuse(connection, 408);
-    else if (kind == LBX__DEADLINE_BODY && !connection_body_is_late(connection))
-        lbx__connection_update(connection); // looks again later
-    else if (kind == LBX__DEADLINE_BODY)
-        lbx__connection_refuse(connection, 408);
-    else
-        lbx__connection_cut(connection);
 }

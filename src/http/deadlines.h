@@ -24,7 +24,7 @@ typedef enum lbx__deadline_kind {
     LBX__DEADLINE_HEAD,   /* from the first byte of a head to its last */
     LBX__DEADLINE_BODY,   /* from one look at the rate of a body to the next */
     LBX__DEADLINE_LINGER, /* from the last answer to the client's close */
-    LBX__DEADLINE_WRITE,  /* from one byte that was taken to the next */
+    LBX__DEADLINE_WRITE,  /* from one look at the rate of answers to the next */
     LBX__DEADLINE_KINDS,
     LBX__DEADLINE_NONE = LBX__DEADLINE_KINDS,
 } lbx__deadline_kind;

@@ -30,6 +30,7 @@ const lbx__http_limits lbx__http_default_limits = {
     .head_ns = 10 * LBX_SECOND,
     .min_body_bytes_per_second = 1024,
     .write_ns = 30 * LBX_SECOND,
+    .min_answer_bytes_per_second = 1024,
     .idle_ns = 60 * LBX_SECOND,
 };
 

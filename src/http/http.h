@@ -31,8 +31,11 @@ typedef struct lbx__http_limits {
                                           Unix sockets */
     int64_t head_ns;                   /* for a whole head; 10 s */
     int64_t min_body_bytes_per_second; /* after 10 s; 1 KiB */
-    int64_t write_ns;                  /* without progress; 30 s */
-    int64_t idle_ns;                   /* between requests; 60 s */
+    int64_t write_ns;                  /* for a client that does not read its
+                                          answers; 30 s */
+    int64_t min_answer_bytes_per_second; /* after that; 1 KiB; 0: any progress
+                                            will do */
+    int64_t idle_ns;                     /* between requests; 60 s */
 } lbx__http_limits;
 
 extern const lbx__http_limits lbx__http_default_limits;

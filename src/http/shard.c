@@ -10,7 +10,8 @@
 
 enum {
     SHARD_LOG_LINES = 10, /* a second */
-    SHARD_BODY_LOOKS = 8  /* at the rate of a body, in the time of a head */
+    SHARD_RATE_LOOKS = 8  /* at the rate of a body, in the time of a head; and
+                             of answers, in that of a write */
 };
 
 #define SHARD_LINGER_NS (2 * LBX_SECOND)
@@ -162,9 +163,9 @@ shard_on_start(lbx__task *task)
     lbx__deadlines_init(&shard->deadlines, shard->loop, lbx__connection_passed);
     durations_ns[LBX__DEADLINE_IDLE] = limits->idle_ns;
     durations_ns[LBX__DEADLINE_HEAD] = limits->head_ns;
-    durations_ns[LBX__DEADLINE_BODY] = limits->head_ns / SHARD_BODY_LOOKS;
+    durations_ns[LBX__DEADLINE_BODY] = limits->head_ns / SHARD_RATE_LOOKS;
     durations_ns[LBX__DEADLINE_LINGER] = SHARD_LINGER_NS;
-    durations_ns[LBX__DEADLINE_WRITE] = limits->write_ns;
+    durations_ns[LBX__DEADLINE_WRITE] = limits->write_ns / SHARD_RATE_LOOKS;
     if (!lbx__listener_start(&shard->listener, shard->loop))
         lbx__shard_log(shard, "cannot watch the socket that listens");
 }

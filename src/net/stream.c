@@ -10,6 +10,8 @@
 #include "net/session.h"
 #include <assert.h>
 #include <errno.h>
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -68,8 +70,10 @@ stream_send(lbx__stream *stream, struct iovec *vectors, size_t count)
     do {
         sent = sendmsg(stream->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     } while (sent < 0 && errno == EINTR);
-    if (sent >= 0)
+    if (sent >= 0) {
+        stream->sent_bytes += (uint64_t)sent;
         return sent;
+    }
     if (errno != EAGAIN && errno != EWOULDBLOCK)
         return -1;
     stream->is_blocked = true;
@@ -213,6 +217,19 @@ bool
 lbx__stream_is_drained(const lbx__stream *stream)
 {
     return !stream->first;
+}
+
+uint64_t
+lbx__stream_delivered_bytes(const lbx__stream *stream)
+{
+    int queued = 0; // of a Unix socket with what the kernel adds to them
+
+    if (stream->is_closing || ioctl(stream->fd, SIOCOUTQ, &queued) != 0 ||
+        queued < 0)
+        return stream->sent_bytes;
+    return stream->sent_bytes > (uint64_t)queued
+               ? stream->sent_bytes - (uint64_t)queued
+               : 0;
 }
 
 bool

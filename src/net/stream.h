@@ -53,6 +53,7 @@ struct lbx__stream {
     lbx__session *session; /* NULL: plain */
     lbx__chunk *first;
     lbx__chunk **end;
+    uint64_t sent_bytes; /* that the kernel has taken, of records too */
     int fd;
     uint8_t polled; /* what the poll watches */
     bool is_reading;
@@ -77,6 +78,11 @@ void lbx__stream_read(lbx__stream *stream, bool on);
 void lbx__stream_write(lbx__stream *stream, lbx__chunk *chunk);
 void lbx__stream_flush(lbx__stream *stream);
 bool lbx__stream_is_drained(const lbx__stream *stream);
+
+/* How many bytes have left this machine's queue: those that the peer's kernel
+ * has acknowledged, or, of a Unix socket, that the peer has read; about that
+ * many. */
+uint64_t lbx__stream_delivered_bytes(const lbx__stream *stream);
 
 /* Asks the kernel whether the peer has closed its side or the connection is
  * lost, which the loop may not have noticed yet. False while there are bytes

@@ -101,6 +101,71 @@ TEST(client_that_reads_slowly_gets_all_of_its_answer)
     }
 }
 
+/* CONN-9: reads for as long as two writes may take, in pieces of which the
+ * server's kernel does not take notice one by one; then the rest. */
+static bool
+read_little(int64_t write_ns)
+{
+    static char bytes[64 * 1024];
+    const int pieces = 32;
+    struct rig rig;
+    struct client client;
+    size_t all = 0;
+    ssize_t got;
+
+    rig_init(&rig);
+    rig.options.limits.write_ns = write_ns;
+    rig_open(&rig);
+    client_open(&client, &rig);
+    client_send(&client, "GET /big?33554432 HTTP/1.0\r\n\r\n");
+    for (int i = 0;
+         (got = recv(client.fd, bytes, sizeof(bytes), MSG_WAITALL)) > 0; i++) {
+        all += (size_t)got;
+        if (i < pieces)
+            pass_ns(4 * write_ns / pieces);
+    }
+    client_close(&client);
+    rig_close(&rig);
+    return all > 33554432;
+}
+
+TEST(client_that_reads_little_at_a_time_gets_all_of_its_answer)
+{
+    int64_t write_ns = 250 * LBX_MS;
+
+    while (!read_little(write_ns)) {
+        write_ns *= 4;
+        CHECK(write_ns <= 4 * LBX_SECOND);
+    }
+}
+
+/* CONN-9: progress alone is not enough. 16 KiB in 4 ms are 4 MiB in a second,
+ * and the answer would take 8 seconds. */
+TEST(client_that_reads_too_slowly_is_cut_off)
+{
+    static char bytes[16 * 1024];
+    struct rig rig;
+    struct client client;
+    size_t all = 0;
+    ssize_t got;
+
+    rig_init(&rig);
+    rig.options.limits.write_ns = 200 * LBX_MS;
+    rig.options.limits.min_answer_bytes_per_second = 64 << 20;
+    rig_open(&rig);
+    client_open(&client, &rig);
+    client_send(&client, "GET /big?33554432 HTTP/1.0\r\n\r\n");
+    while (atomic_load(&rig.written_unknown) == 0 &&
+           (got = recv(client.fd, bytes, sizeof(bytes), MSG_WAITALL)) > 0) {
+        all += (size_t)got;
+        pass_ns(4 * LBX_MS);
+    }
+    CHECK(all < 33554432);
+    EVENTUALLY(atomic_load(&rig.written_unknown) == 1);
+    client_close(&client);
+    rig_close(&rig);
+}
+
 /* The time of a body begins when its client is told to send it. */
 TEST(client_that_awaits_continue_is_not_slow)
 {
