@@ -41,8 +41,8 @@ enum cli_kind {
     CLI_TEXT,     /* const char * */
     CLI_LIST,     /* struct cli_list: may be repeated */
     CLI_NUMBER,   /* int64_t, `least` to `most` */
-    CLI_DURATION, /* int64_t of nanoseconds */
-    CLI_SIZE,     /* int64_t of bytes */
+    CLI_DURATION, /* int64_t of nanoseconds, likewise */
+    CLI_SIZE,     /* int64_t of bytes, likewise */
     CLI_CHOICE    /* int: index in `choices` */
 };
 
@@ -62,8 +62,10 @@ struct cli_option {
     size_t offset;        /* of the value in the struct of the command */
     const char *argument; /* "DURATION"; NULL for flags */
     const char *help;
-    const char *unlimited;      /* the word for no limit; NULL: none */
-    int64_t least, most;        /* CLI_NUMBER */
+    const char *unlimited; /* the word for no limit; NULL: none */
+    /* CLI_NUMBER, CLI_DURATION, CLI_SIZE: what is allowed; `most` 0, of the
+     * latter two: anything */
+    int64_t least, most;
     const char *const *choices; /* CLI_CHOICE: NULL ends it */
     /* CLI_TEXT: NULL for what is allowed, else what would be */
     const char *(*allowed)(const char *text);

@@ -37,7 +37,8 @@ struct create_values {
 #define BOX_SIZE(option_name, member, text)                                    \
     {                                                                          \
         .name = option_name, .kind = CLI_SIZE, .offset = OFFSET(member),       \
-        .argument = "SIZE", .help = text, .unlimited = "unlimited"             \
+        .argument = "SIZE", .help = text, .unlimited = "unlimited",            \
+        .least = 1, .most = INT64_MAX                                          \
     }
 #define BOX_FLAG(option_name, flag, member, text)                              \
     {                                                                          \

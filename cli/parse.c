@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading the options of a command by its table. */
 #include "cli.h"
+#include "output.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -26,22 +27,64 @@ parse_refuse(const struct cli_call *call, const struct cli_option *option,
                               word ? word : "");
 }
 
+/* A limit as it could be typed. */
+static void
+parse_write_limit(const struct cli_option *option, int64_t limit,
+                  char buffer[CLI_NUMBER_BYTES])
+{
+    if (option->kind == CLI_DURATION)
+        (void)cli_format_duration(limit, buffer);
+    else
+        snprintf(buffer, CLI_NUMBER_BYTES, "%lld", (long long)limit);
+}
+
+/* Complains about a number, a duration or a size; `form` is how it is
+ * typed. */
 static int
-parse_number(const struct cli_call *call, const struct cli_option *option,
+parse_refuse_amount(const struct cli_call *call,
+                    const struct cli_option *option, const char *text,
+                    const char *form)
+{
+    char allowed[160], least[CLI_NUMBER_BYTES], most[CLI_NUMBER_BYTES];
+    const char *comma = strchr(form, ',');
+    const int what = (int)(comma ? (size_t)(comma - form) : strlen(form));
+
+    parse_write_limit(option, option->least, least);
+    parse_write_limit(option, option->most, most);
+    if (option->most == 0)
+        snprintf(allowed, sizeof(allowed), "%s", form);
+    else if (option->most == INT64_MAX || option->most == UINT32_MAX)
+        snprintf(allowed, sizeof(allowed), "%.*s, %s or more%s", what, form,
+                 least, form + what);
+    else
+        snprintf(allowed, sizeof(allowed), "%.*s, %s to %s%s", what, form,
+                 least, most, form + what);
+    return parse_refuse(call, option, text, allowed);
+}
+
+static int
+parse_amount(const struct cli_call *call, const struct cli_option *option,
              const char *text, int64_t *ret)
 {
-    char allowed[64];
+    const char *form = "a number";
+    int64_t amount;
+    bool is_good;
 
-    if (cli_read_number(text, ret) && *ret >= option->least &&
-        *ret <= option->most)
-        return CLI_RUN;
-    if (option->most == INT64_MAX || option->most == UINT32_MAX)
-        snprintf(allowed, sizeof(allowed), "a number, %lld or more",
-                 (long long)option->least);
-    else
-        snprintf(allowed, sizeof(allowed), "a number, %lld to %lld",
-                 (long long)option->least, (long long)option->most);
-    return parse_refuse(call, option, text, allowed);
+    if (option->kind == CLI_DURATION) {
+        is_good = cli_read_duration(text, &amount);
+        form = "a duration with its unit, as 500ms, 30s, 5m, 12h, 4d or 1h30m";
+    } else if (option->kind == CLI_SIZE) {
+        is_good = cli_read_size(text, &amount);
+        form = "a number of bytes, as 4096, 64KiB or 1MiB";
+    } else {
+        is_good = cli_read_number(text, &amount);
+    }
+    if (is_good && option->most > 0)
+        is_good = amount >= option->least && amount <= option->most;
+    if (!is_good)
+        return parse_refuse_amount(call, option, text, form);
+    *ret = amount;
+    return CLI_RUN;
 }
 
 static int
@@ -97,18 +140,9 @@ parse_value(const struct cli_call *call, const struct cli_option *option,
     case CLI_LIST:
         return parse_list(call, option, text, value);
     case CLI_NUMBER:
-        return parse_number(call, option, text, value);
     case CLI_DURATION:
-        return cli_read_duration(text, value)
-                   ? CLI_RUN
-                   : parse_refuse(call, option, text,
-                                  "a duration with its unit, as 500ms, 30s, "
-                                  "5m, 12h, 4d or 1h30m");
     case CLI_SIZE:
-        return cli_read_size(text, value)
-                   ? CLI_RUN
-                   : parse_refuse(call, option, text,
-                                  "a number of bytes, as 4096, 64KiB or 1MiB");
+        return parse_amount(call, option, text, value);
     case CLI_CHOICE:
         return parse_choice(call, option, text, value);
     }

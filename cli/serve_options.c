@@ -73,6 +73,9 @@ allowed_url(const char *text)
 
 #define OFFSET(member) offsetof(struct serve_values, member)
 
+/* Of a timeout; longer is none. */
+#define TIMEOUT_MOST (86400 * LBX_SECOND)
+
 static const char *const serve_levels[] = {"sync", "interval", "process", NULL};
 
 const struct cli_option serve_options[] = {
@@ -189,6 +192,8 @@ const struct cli_option serve_options[] = {
      .kind = CLI_SIZE,
      .offset = OFFSET(max_memory),
      .argument = "SIZE",
+     .least = 0,
+     .most = INT64_MAX,
      .help = "for requests and answers that are under way; more requests are "
              "refused with ServiceUnavailable; 0: no limit (256MiB)"},
     {.name = "max-polls",
@@ -203,18 +208,24 @@ const struct cli_option serve_options[] = {
      .kind = CLI_DURATION,
      .offset = OFFSET(request_timeout_ns),
      .argument = "DURATION",
+     .least = LBX_MS,
+     .most = TIMEOUT_MOST,
      .help = "for the head of a request, and for a body that comes slower than "
-             "1 KiB a second (10s)"},
+             "1 KiB a second; 1ms to 1d, as the other two (10s)"},
     {.name = "write-timeout",
      .kind = CLI_DURATION,
      .offset = OFFSET(write_timeout_ns),
      .argument = "DURATION",
+     .least = LBX_MS,
+     .most = TIMEOUT_MOST,
      .help = "for a client that does not read its answer, or reads it slower "
              "than 1 KiB a second (30s)"},
     {.name = "idle-timeout",
      .kind = CLI_DURATION,
      .offset = OFFSET(idle_timeout_ns),
      .argument = "DURATION",
+     .least = LBX_MS,
+     .most = TIMEOUT_MOST,
      .help = "for a connection between two requests (60s)"},
     {.name = "max-in-flight",
      .kind = CLI_NUMBER,

@@ -40,6 +40,29 @@ server_is_local(const lbx__address *address)
            lbx__address_is_local(&bound);
 }
 
+static lbx_status
+server_check_timeouts(const lbx_server_options *options)
+{
+    const struct {
+        const char *name;
+        int64_t ns;
+    } rows[] = {
+        {"request_timeout_ns", options->request_timeout_ns},
+        {"write_timeout_ns", options->write_timeout_ns},
+        {"idle_timeout_ns", options->idle_timeout_ns},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (rows[i].ns < LBX_MS)
+            return lbx__fault_set(options->fault, LBX_INVALID,
+                                  "%s is %lld; %lld, a millisecond, or more is "
+                                  "allowed",
+                                  rows[i].name, (long long)rows[i].ns,
+                                  (long long)LBX_MS);
+    }
+    return LBX_OK;
+}
+
 lbx_status
 lbx__server_check_options(const lbx_server_options *options)
 {
@@ -59,16 +82,14 @@ lbx__server_check_options(const lbx_server_options *options)
                               "key");
     if (options->max_leased < 1)
         return lbx__fault_set(options->fault, LBX_INVALID,
-                              "max_leased: 1 or more");
+                              "max_leased is %lld; 1 or more is allowed",
+                              (long long)options->max_leased);
     status = lbx__address_parse(options->listen, &address, options->fault);
     if (status != LBX_OK)
         return status;
-    if (options->request_timeout_ns < LBX_MS ||
-        options->write_timeout_ns < LBX_MS || options->idle_timeout_ns < LBX_MS)
-        return lbx__fault_set(
-            options->fault, LBX_INVALID,
-            "request, write and idle timeout: a millisecond or "
-            "more each");
+    status = server_check_timeouts(options);
+    if (status != LBX_OK)
+        return status;
     if (options->key_count == 0 && !options->insecure &&
         !server_is_local(&address))
         return lbx__fault_set(options->fault, LBX_DENIED,

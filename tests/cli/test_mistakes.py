@@ -37,7 +37,18 @@ MISTAKES = [
     ("receive " + BOX + " --ack --receipts", 2, "--receipts"),
     ("create file:new/x --preset aws", 2, "default, sqs, sqs-fifo"),
     ("create file:new/x --max-letter 1TB", 2, "as 4096, 64KiB or 1MiB"),
+    ("create file:new/x --max-letter 0", 2,
+     "--max-letter 0: allowed is a number of bytes, 1 or more, as 4096"),
     ("create file:new/x --max-deliveries 5000", 2, "1 to 1000"),
+    ("serve -s memory: --request-timeout 0", 2,
+     "--request-timeout 0: allowed is a duration with its unit, 1ms to 1d, as"),
+    ("serve -s memory: --write-timeout 999us", 2, "--write-timeout 999us: "
+     "allowed is a duration with its unit, 1ms to 1d"),
+    ("serve -s memory: --idle-timeout 25h", 2, "--idle-timeout 25h: allowed"),
+    ("serve -s memory: --max-memory -1", 2, "--max-memory -1: allowed is a "
+     "number of bytes, 0 or more, as 4096"),
+    ("serve -s memory: --threads 0", 2, "--threads 0: allowed is a number, 1 "
+     "to 64"),
     ("create file:new/x --max-deliveries 5", 2, "needs --dead-letters"),
     ("create file:new/x --dead-letters d", 2, "needs --max-deliveries"),
     ("create file:new/x --dedup-by-content", 2, "need --fifo"),

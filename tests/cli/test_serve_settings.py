@@ -73,6 +73,7 @@ MISTAKES = [
     ('durability = "none"', "allowed: sync, interval, process"),
     ("threads = 65", "1 to 64 is allowed"),
     ("thread = 4", "did you mean threads?"),
+    ("request-timeout = 0s", "request-timeout: 0s is too small; 1ms to 86400s"),
     ("queues { a { delay = 1h } }", "0s to 900s is allowed"),
     ("queues { a { fifo = true } }", "ends in .fifo"),
     ('queues { "a b" { } }', "1 to 80 letters, digits, hyphens"),

@@ -127,8 +127,17 @@ TEST(server_is_not_started_with_what_cannot_be)
     setup_is_refused(&setup, LBX_INVALID, "TLS needs both");
     setup.options.tls_key = NULL;
     setup.options.max_leased = 0;
-    setup_is_refused(&setup, LBX_INVALID, "max_leased");
+    setup_is_refused(&setup, LBX_INVALID, "max_leased is 0; 1 or more");
     setup.options.max_leased = 1;
+    setup.options.request_timeout_ns = 0;
+    setup_is_refused(&setup, LBX_INVALID, "request_timeout_ns is 0; 1000000");
+    setup.options.request_timeout_ns = LBX_SECOND;
+    setup.options.write_timeout_ns = LBX_MS - 1;
+    setup_is_refused(&setup, LBX_INVALID, "write_timeout_ns is 999999; ");
+    setup.options.write_timeout_ns = LBX_MS;
+    setup.options.idle_timeout_ns = -1;
+    setup_is_refused(&setup, LBX_INVALID, "idle_timeout_ns is -1; ");
+    setup.options.idle_timeout_ns = LBX_MS;
     setup.options.account = "12345678901";
     setup_is_refused(&setup, LBX_INVALID, "account");
     setup.options.account = "123456789012";
