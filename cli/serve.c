@@ -97,6 +97,19 @@ serve_log_format(const char *format, ...)
     serve_log(NULL, line);
 }
 
+/* With the running values: max-in-flight waits for the next start. */
+static int
+serve_declare(const struct daemon *daemon, const lbx_settings *settings)
+{
+    const struct serve_queues where = {
+        .values = &daemon->values,
+        .store = daemon->store,
+        .server = daemon->server,
+    };
+
+    return serve_config_declare(settings, &where);
+}
+
 static int
 reload_server(const struct daemon *daemon, const struct serve_values *next,
               const lbx_settings *settings)
@@ -133,9 +146,7 @@ serve_reload(const struct daemon *daemon)
         return;
     }
     lbx_server_log_requests(daemon->server, next.log_requests);
-    // With the running values: max-in-flight waits for the next start.
-    if (serve_config_declare(settings, &daemon->values, daemon->store) !=
-        CLI_OK)
+    if (serve_declare(daemon, settings) != CLI_OK)
         serve_log(NULL, "reload: this queue, and those declared below it, "
                         "were not changed");
     while ((fixed = serve_values_next_fixed(&daemon->values, &next, fixed)))
@@ -280,8 +291,7 @@ serve_store(struct daemon *daemon, int signals)
     if (code == CLI_OK)
         code = serve_keys_read(&keys, daemon->values.keys, daemon->settings);
     if (code == CLI_OK)
-        code = serve_config_declare(daemon->settings, &daemon->values,
-                                    daemon->store);
+        code = serve_declare(daemon, daemon->settings);
     if (code == CLI_OK)
         code = serve_start(daemon, &keys);
     serve_keys_free(&keys);

@@ -80,9 +80,16 @@ void serve_keys_free(struct serve_keys *keys);
 int serve_config_read(const char *path, struct serve_values *values,
                       lbx_settings **ret);
 
+/* Where queues are declared. */
+struct serve_queues {
+    const struct serve_values *values;
+    lbx_store *store;
+    lbx_server *server; /* NULL: it is not started yet */
+};
+
 /* Creates the queues that the settings declare; NULL: none. */
 int serve_config_declare(const lbx_settings *settings,
-                         const struct serve_values *values, lbx_store *store);
+                         const struct serve_queues *where);
 
 /* Gives up what a server does not need, before it has opened anything. */
 void serve_sandbox(const struct serve_values *values,

@@ -262,20 +262,33 @@ queue_read(const lbx_settings *queue, const struct serve_values *values,
     return queue_read_dead_letters(queue, box, fault);
 }
 
+/* Before there is a server, no client changes a queue. */
 static lbx_status
-queue_declare(const lbx_settings *queue, const struct serve_values *values,
-              lbx_store *store, lbx_fault *fault)
+queue_set(const struct serve_queues *where, const char *name,
+          const lbx_box_options *box, lbx_fault *fault)
+{
+    lbx_status status;
+
+    if (where->server)
+        return lbx_server_declare_queue(where->server, name, box, fault);
+    status = lbx_store_create_box(where->store, name, box, fault);
+    if (status == LBX_EXISTS)
+        status = lbx_store_configure_box(where->store, name, box, fault);
+    return status;
+}
+
+static lbx_status
+queue_declare(const lbx_settings *queue, const struct serve_queues *where,
+              lbx_fault *fault)
 {
     const char *name = lbx_settings_key(queue);
     lbx_box_options box;
-    lbx_status status = queue_read(queue, values, &box, fault);
+    lbx_status status = queue_read(queue, where->values, &box, fault);
     lbx_fault reason;
 
     if (status != LBX_OK)
         return status;
-    status = lbx_store_create_box(store, name, &box, &reason);
-    if (status == LBX_EXISTS)
-        status = lbx_store_configure_box(store, name, &box, &reason);
+    status = queue_set(where, name, &box, &reason);
     if (status == LBX_NOT_FOUND)
         return lbx_settings_write_fault(
             queue, "its dead-letters queue must be declared above it, or exist",
@@ -300,7 +313,7 @@ queues_check(const lbx_settings *queues, const struct serve_values *values,
 
 int
 serve_config_declare(const lbx_settings *settings,
-                     const struct serve_values *values, lbx_store *store)
+                     const struct serve_queues *where)
 {
     const lbx_settings *queues =
         lbx_settings_at(settings, "letterbox.server.queues");
@@ -308,7 +321,7 @@ serve_config_declare(const lbx_settings *settings,
 
     for (size_t i = 0; i < lbx_settings_count(queues); i++) {
         const lbx_status status =
-            queue_declare(lbx_settings_child(queues, i), values, store, &fault);
+            queue_declare(lbx_settings_child(queues, i), where, &fault);
 
         if (status != LBX_OK)
             return cli_complain_status(status, &fault, "queues");

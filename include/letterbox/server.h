@@ -174,6 +174,22 @@ LBX_API LBX_MUST_USE lbx_status lbx_server_reload(lbx_server *server,
                                                   lbx_fault *fault);
 
 /*
+ * lbx_server_declare_queue() creates a queue of the home account and region, or
+ * gives one that exists these options. Changes that clients make of the queue
+ * at that moment come before it or after it: none is made to what was there
+ * before. lbx_store_configure_box() does not wait for them.
+ *
+ * Returns    as lbx_store_create_box() and lbx_store_configure_box();
+ *            LBX_INVALID for NULL. `fault`, which may be NULL, explains it.
+ * Ownership  the options are copied; the fault is the caller's.
+ * Blocks     until it is durable.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status
+lbx_server_declare_queue(lbx_server *server, const char *name,
+                         const lbx_box_options *options, lbx_fault *fault);
+
+/*
  * lbx_server_log_requests() switches the log line of each request on or off, as
  * `log_requests` of the options does. Takes NULL.
  *

@@ -76,7 +76,6 @@ front_create_request(lbx_server *server, lbx__http_exchange *exchange)
     request->format = front_format_of(&exchange->request);
     front_make_id(worker, request->id);
     lbx__list_init(&request->waiting);
-    lbx__list_init(&request->change);
     lbx__arena_init(&request->arena, server->allocator, FRONT_ARENA_BYTES);
     lbx__buffer_init(&request->body, server->allocator, FRONT_REPLY_BYTES);
     lbx__reply_begin(&request->reply, request->format, "", request->id,

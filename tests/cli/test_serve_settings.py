@@ -5,6 +5,7 @@ what a reload changes."""
 import os
 import re
 import subprocess
+import threading
 
 from program import case, equal, has
 from serving import Server
@@ -140,6 +141,36 @@ def _(place):
         has(server.get(LIST, key=OTHER)[1], "/dead<")
         server.wait_for("action=ListQueues")
         has(place.run("stat", "file:data/orders").text, "1m17s")
+
+
+@case("a reload of a queue is not undone by a client that changes it")
+def _(place):
+    ask = ("/000000000000/orders?Action=%s" % "GetQueueAttributes&AttributeName.1=All",
+           "/000000000000/orders?Action=%s" % "SetQueueAttributes&Attribute.Name="
+           "DelaySeconds&Attribute.Value=7")
+    settings = "queues { orders { visibility-timeout = %ds } }"
+    write(place, settings % 1)
+    with Server(place, "-c", "a.conf", "-s", "file:data") as server:
+        over = threading.Event()
+
+        def change():
+            while not over.is_set():
+                server.get(ask[1])
+
+        changers = [threading.Thread(target=change) for _ in range(4)]
+        for changer in changers:
+            changer.start()
+        try:
+            for seconds in range(2, 42):
+                write(place, settings % seconds)
+                server.reload()
+                for _ in range(3):
+                    has(server.get(ask[0])[1], "<Name>VisibilityTimeout</Name>"
+                        "<Value>%d</Value>" % seconds)
+        finally:
+            over.set()
+            for changer in changers:
+                changer.join()
 
 
 @case("a reload names what changes with the next start only")

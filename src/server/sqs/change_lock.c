@@ -2,6 +2,7 @@
 /* Change locks. CHLOCK-1 is in change_lock.h. */
 #include "server/sqs/change_lock.h"
 
+#include "base/park.h"
 #include "codec/hash64.h"
 #include "server/sqs/request.h"
 
@@ -16,17 +17,54 @@ lbx__change_locks_init(lbx__change_locks *locks)
 }
 
 static uint32_t
-change_lock_slot(const lbx__queue *queue)
+change_lock_slot(const char *space, const char *name)
 {
-    const char *space = queue->space ? queue->space : "";
-
-    return (uint32_t)(lbx__hash64(lbx__hash64(0, space, strlen(space)),
-                                  queue->name, strlen(queue->name)) %
+    if (!space)
+        space = "";
+    return (uint32_t)(lbx__hash64(lbx__hash64(0, space, strlen(space)), name,
+                                  strlen(name)) %
                       LBX__CHANGE_LOCKS);
 }
 
+/* False: it waits, and `taken` will be called. */
+static bool
+change_lock_take(lbx__change_locks *locks, lbx__change_ticket *ticket)
+{
+    bool is_free;
+
+    lbx__list_init(&ticket->link);
+    lbx__lock_take(&locks->lock);
+    is_free = !locks->slots[ticket->slot].is_held;
+    if (is_free)
+        locks->slots[ticket->slot].is_held = true;
+    else
+        lbx__list_append(&locks->slots[ticket->slot].waiting, &ticket->link);
+    lbx__lock_give(&locks->lock);
+    return is_free;
+}
+
 static void
-change_lock_taken(lbx__task *task)
+change_lock_give(lbx__change_locks *locks, uint32_t slot)
+{
+    lbx__link *waiting = &locks->slots[slot].waiting;
+    lbx__change_ticket *next = NULL;
+
+    lbx__lock_take(&locks->lock);
+    if (lbx__list_empty(waiting)) {
+        locks->slots[slot].is_held = false;
+    } else { // CHLOCK-1: it stays held, by the next
+        next = lbx__member(waiting->next, lbx__change_ticket, link);
+        lbx__list_remove(&next->link);
+    }
+    lbx__lock_give(&locks->lock);
+    if (next)
+        next->taken(next);
+}
+
+/* ---- Of a request ---- */
+
+static void
+change_lock_resume(lbx__task *task)
 {
     lbx__request *request = lbx__member(task, lbx__request, task);
 
@@ -34,50 +72,73 @@ change_lock_taken(lbx__task *task)
     request->step(request, LBX_OK);
 }
 
+static void
+change_lock_post(lbx__change_ticket *ticket)
+{
+    lbx__request *request = lbx__member(ticket, lbx__request, change);
+
+    lbx__loop_post(request->loop, &request->task);
+}
+
 void
 lbx__change_lock_take(lbx__request *request, lbx__request_step *step)
 {
-    lbx__change_locks *locks = &request->sqs->change_locks;
-    const uint32_t slot = change_lock_slot(request->queue);
-    bool is_free;
+    const lbx__queue *queue = request->queue;
 
     assert(!request->has_change_lock && !request->is_running);
-    request->change_slot = slot;
+    request->change = (lbx__change_ticket){
+        .slot = change_lock_slot(queue->space, queue->name),
+        .taken = change_lock_post,
+    };
     request->has_change_lock = true;
     request->step = step;
-    request->task.run = change_lock_taken;
+    request->task.run = change_lock_resume;
     // A wait is no receive: it is not cancelled (REQ-2).
     request->is_running = true;
-    lbx__lock_take(&locks->lock);
-    is_free = !locks->slots[slot].is_held;
-    if (is_free)
-        locks->slots[slot].is_held = true;
-    else
-        lbx__list_append(&locks->slots[slot].waiting, &request->change);
-    lbx__lock_give(&locks->lock);
-    if (is_free)
-        change_lock_taken(&request->task);
+    if (change_lock_take(&request->sqs->change_locks, &request->change))
+        change_lock_resume(&request->task);
 }
 
 void
 lbx__change_lock_give(lbx__request *request)
 {
-    lbx__change_locks *locks = &request->sqs->change_locks;
-    const uint32_t slot = request->change_slot;
-    lbx__request *next = NULL;
-
     if (!request->has_change_lock)
         return;
     request->has_change_lock = false;
-    lbx__lock_take(&locks->lock);
-    if (lbx__list_empty(&locks->slots[slot].waiting)) {
-        locks->slots[slot].is_held = false;
-    } else { // CHLOCK-1: it stays held, by the next
-        next =
-            lbx__member(locks->slots[slot].waiting.next, lbx__request, change);
-        lbx__list_remove(&next->change);
-    }
-    lbx__lock_give(&locks->lock);
-    if (next)
-        lbx__loop_post(next->loop, &next->task);
+    change_lock_give(&request->sqs->change_locks, request->change.slot);
+}
+
+/* ---- Of a thread ---- */
+
+static void
+change_lock_wake(lbx__change_ticket *ticket)
+{
+    lbx__change_wait *wait = lbx__member(ticket, lbx__change_wait, ticket);
+
+    // Release: pairs with the load in lbx__change_lock_wait(). The memory may
+    // be gone after it, and a wake-up needs the address only.
+    lbx__store(&wait->is_taken, 1u, release);
+    lbx__futex_wake(&wait->is_taken, 1);
+}
+
+void
+lbx__change_lock_wait(lbx__change_locks *locks, lbx__change_wait *wait,
+                      const char *space, const char *name)
+{
+    wait->ticket = (lbx__change_ticket){
+        .slot = change_lock_slot(space, name),
+        .taken = change_lock_wake,
+    };
+    lbx__init(&wait->is_taken, 0u);
+    if (change_lock_take(locks, &wait->ticket))
+        return;
+    // Acquire: pairs with the store in change_lock_wake().
+    while (!lbx__load(&wait->is_taken, acquire))
+        lbx__futex_wait(&wait->is_taken, 0, -1);
+}
+
+void
+lbx__change_lock_end(lbx__change_locks *locks, lbx__change_wait *wait)
+{
+    change_lock_give(locks, wait->ticket.slot);
 }

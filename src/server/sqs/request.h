@@ -105,9 +105,8 @@ struct lbx__request {
     int status_override;     /* of HTTP, for a failure; 0: its own */
     lbx__received *put_back; /* letters that are being put back */
     lbx__request_step *put_back_step;
-    lbx__link change; /* in the list of those that wait for a change lock */
+    lbx__change_ticket change;
     lbx__request_step *change_step;
-    uint32_t change_slot; /* of that lock */
     bool has_change_lock; /* or waits for it */
     bool is_receive;      /* its letters count until they are written: REQ-3 */
     bool is_poll;         /* its receive waits, and counts: POLLS-1 */

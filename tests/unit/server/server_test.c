@@ -7,6 +7,7 @@
 
 #include <arpa/inet.h>
 #include <letterbox/server.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -286,5 +287,80 @@ TEST(reload_reads_the_files_of_tls_again)
                  lbx_server_reload(setup.server, NULL, 0, &setup.fault));
     setup_certificate(&setup, name, sizeof(name));
     CHECK_STR("two", name);
+    setup_fini(&setup);
+}
+
+/* ---- Queues that are declared ---- */
+
+#define SET_DELAY                                                              \
+    "GET /000000000000/q?Action=SetQueueAttributes&Attribute.Name="            \
+    "DelaySeconds&Attribute.Value=7 HTTP/1.1\r\nHost: x\r\n"                   \
+    "Connection: close\r\n\r\n"
+
+struct changer {
+    const struct setup *setup;
+    atomic_bool is_over;
+};
+
+static void *
+changer_run(void *context)
+{
+    struct changer *changer = context;
+    char text[4096];
+
+    while (!atomic_load(&changer->is_over)) {
+        setup_ask(changer->setup, SET_DELAY, text, sizeof(text));
+        CHECK(strncmp(text, "HTTP/1.1 200 ", 13) == 0);
+    }
+    return NULL;
+}
+
+static int64_t
+setup_lease_ns(const struct setup *setup)
+{
+    char buffer[LBX_BOX_OPTIONS_BUFFER_BYTES];
+    lbx_box_options options = LBX_BOX_OPTIONS_INIT;
+
+    CHECK_OK(lbx_store_describe_box(setup->store, "q", buffer, &options, NULL));
+    return options.lease_ns;
+}
+
+/* CHLOCK-1: a client that has read the queue before it was declared would put
+ * the old lease back with its own change. */
+TEST(declared_queue_is_not_changed_back_by_clients)
+{
+    enum {
+        CHANGERS = 3
+    };
+    lbx_box_options box = lbx_box_options_preset(LBX_BOX_PRESET_SQS);
+    const long rounds = test_rounds(400, 4000);
+    pthread_t threads[CHANGERS];
+    struct changer changer;
+    struct setup setup;
+
+    setup_init(&setup);
+    setup.options.threads = 2;
+    setup_start(&setup);
+    CHECK_STATUS(LBX_INVALID, lbx_server_declare_queue(NULL, "q", &box, NULL));
+    CHECK_STATUS(LBX_INVALID, lbx_server_declare_queue(setup.server, "q", NULL,
+                                                       &setup.fault));
+    CHECK(strstr(setup.fault.text, "options") != NULL);
+    CHECK_OK(lbx_server_declare_queue(setup.server, "q", &box, NULL));
+    changer.setup = &setup;
+    atomic_init(&changer.is_over, false);
+    for (int i = 0; i < CHANGERS; i++)
+        CHECK(pthread_create(&threads[i], NULL, changer_run, &changer) == 0);
+    for (long i = 1; i <= rounds; i++) {
+        box.lease_ns = i * LBX_SECOND;
+        CHECK_OK(
+            lbx_server_declare_queue(setup.server, "q", &box, &setup.fault));
+        for (int looks = 0; looks < 5; looks++) {
+            CHECK_INT(i * LBX_SECOND, setup_lease_ns(&setup));
+            test_pause(200);
+        }
+    }
+    atomic_store(&changer.is_over, true);
+    for (int i = 0; i < CHANGERS; i++)
+        CHECK(pthread_join(threads[i], NULL) == 0);
     setup_fini(&setup);
 }
