@@ -8,6 +8,7 @@
  * the free bytes of the newest block are not lost.
  *
  * ARENA-1  taken_bytes is the sum of the blocks' sizes, and at most max_bytes.
+ *          It is counted in *held_bytes.
  */
 #include "base/arena.h"
 
@@ -36,6 +37,13 @@ lbx__arena_init(lbx__arena *arena, const lbx_allocator *allocator,
 }
 
 void
+lbx__arena_count(lbx__arena *arena, _Atomic(uint64_t) *held_bytes)
+{
+    assert(!arena->blocks);
+    arena->held_bytes = held_bytes;
+}
+
+void
 lbx__arena_fini(lbx__arena *arena)
 {
     struct lbx__arena_block *block = arena->blocks;
@@ -46,8 +54,12 @@ lbx__arena_fini(lbx__arena *arena)
         lbx__free(arena->allocator, block, block->size_bytes);
         block = older;
     }
+    // Relaxed, here and where it grows: the sum is exact, and orders nothing.
+    if (arena->held_bytes)
+        (void)lbx__sub(arena->held_bytes, arena->taken_bytes, relaxed);
     arena->blocks = NULL;
     arena->left_bytes = 0;
+    arena->taken_bytes = 0;
 }
 
 /* A block of `bytes` and its header; NULL as lbx__arena_take(). */
@@ -68,6 +80,8 @@ arena_new_block(lbx__arena *arena, size_t bytes)
         return NULL;
     block->size_bytes = size_bytes;
     arena->taken_bytes += size_bytes;
+    if (arena->held_bytes)
+        (void)lbx__add(arena->held_bytes, size_bytes, relaxed);
     return block;
 }
 

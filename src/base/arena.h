@@ -6,6 +6,7 @@
 #ifndef LBX_BASE_ARENA_H
 #define LBX_BASE_ARENA_H
 
+#include "base/atomic.h"
 #include <letterbox/base.h>
 
 struct lbx__arena_block;
@@ -17,11 +18,16 @@ typedef struct lbx__arena {
     size_t left_bytes;
     size_t taken_bytes; /* from the allocator */
     size_t max_bytes;
-    bool full; /* max_bytes was reached */
+    bool full;                     /* max_bytes was reached */
+    _Atomic(uint64_t) *held_bytes; /* of several arenas; NULL: not counted */
 } lbx__arena;
 
 void lbx__arena_init(lbx__arena *arena, const lbx_allocator *allocator,
                      size_t max_bytes);
+
+/* Adds what it takes from the allocator to `held_bytes`, until it is freed;
+ * before the first object. */
+void lbx__arena_count(lbx__arena *arena, _Atomic(uint64_t) *held_bytes);
 
 /* Frees all blocks. */
 void lbx__arena_fini(lbx__arena *arena);

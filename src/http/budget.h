@@ -3,7 +3,8 @@
  * A budget: how many bytes requests and answers hold at once, over all loops.
  *
  * BUDGET-1  What is held is counted: heads and bodies from the first byte to
- *           the answer, answers until the kernel has their last byte.
+ *           the answer, answers until the kernel has their last byte; and what
+ *           the handler counts, which may outlive the HTTP server.
  * BUDGET-2  While the budget is spent nothing more is begun, and a body that
  *           grows is refused. What is above it is at most one read of each
  *           loop, and the answers to what was begun before.

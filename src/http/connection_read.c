@@ -74,7 +74,7 @@ connection_judge(lbx__connection *connection, const lbx__turn *turn)
     if (!lbx__rates_take(&common->rates, connection->rate_key,
                          lbx__loop_now_ns(connection->shard->loop)))
         return LBX__HTTP_TOO_OFTEN;
-    if (lbx__budget_is_spent(&common->budget))
+    if (lbx__budget_is_spent(common->budget))
         return LBX__HTTP_NO_SPACE; // BUDGET-2
     if (!turn->parser.is_complete && handler->wants_body &&
         !handler->wants_body(handler->context, &turn->exchange.request))
@@ -207,7 +207,7 @@ static size_t
 connection_take_body(lbx__connection *connection, const char *bytes,
                      size_t size)
 {
-    lbx__budget *budget = &connection->shard->common->budget;
+    lbx__budget *budget = connection->shard->common->budget;
     lbx__turn *turn = connection->reading;
     size_t before = turn->body.size, capacity = turn->body.capacity, used = 0;
     int status = lbx__http_parser_read_body(&turn->parser, bytes, size, &used);
@@ -252,7 +252,7 @@ connection_consume(lbx__connection *connection, const char *bytes, size_t size)
 void
 lbx__connection_read_forget_held(lbx__connection *connection)
 {
-    lbx__budget_give(&connection->shard->common->budget,
+    lbx__budget_give(connection->shard->common->budget,
                      connection->held.capacity);
     lbx__buffer_fini(&connection->held);
 }
@@ -277,7 +277,7 @@ void
 lbx__connection_read_bytes(lbx__connection *connection, const char *bytes,
                            size_t size)
 {
-    lbx__budget *budget = &connection->shard->common->budget;
+    lbx__budget *budget = connection->shard->common->budget;
     size_t capacity, used = 0;
     lbx_status status;
 

@@ -82,7 +82,9 @@ http_alloc(const lbx__http_options *options)
     http->size_bytes = size;
     http->shard_count = options->loop_count;
     http->common.options = *options;
-    http->common.budget.max_bytes = options->limits.max_held_bytes;
+    http->common.own_budget.max_bytes = options->limits.max_held_bytes;
+    http->common.budget =
+        options->budget ? options->budget : &http->common.own_budget;
     lbx__peers_init(&http->common.peers, options->allocator);
     if (lbx__rates_init(&http->common.rates, options->allocator,
                         options->limits.max_requests_per_second) == LBX_OK)
@@ -183,7 +185,7 @@ lbx__http_count(const lbx__http *http, lbx__http_counts *ret)
 
     *ret = (lbx__http_counts){
         .connections = lbx__load(&http->common.connections, relaxed),
-        .held_bytes = lbx__load(&http->common.budget.held_bytes, relaxed),
+        .held_bytes = lbx__load(&http->common.budget->held_bytes, relaxed),
     };
     for (i = 0; i < http->shard_count; i++) {
         const lbx__shard_counts *counts = &http->shards[i].counts;

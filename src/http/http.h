@@ -11,6 +11,7 @@
 #ifndef LBX_HTTP_HTTP_H
 #define LBX_HTTP_HTTP_H
 
+#include "http/budget.h"
 #include "http/exchange.h"
 
 typedef struct lbx__http lbx__http;
@@ -48,6 +49,8 @@ typedef struct lbx__http_options {
                             "fd:3" */
     lbx__tls *tls;       /* NULL: plain */
     lbx__http_limits limits;
+    lbx__budget *budget; /* of a handler that holds bytes too, with its own
+                            limit; NULL: one of max_held_bytes */
     lbx__http_handler handler;
     void (*log)(void *context, const char *line); /* NULL: not called */
     void *log_context;

@@ -25,7 +25,8 @@ typedef struct lbx__shard_common {
     lbx__http_options options; /* the texts and loops are not used later */
     lbx__peers peers;
     lbx__rates rates;
-    lbx__budget budget;
+    lbx__budget *budget; /* the options', or `own_budget` */
+    lbx__budget own_budget;
     _Atomic(uint64_t) connections; /* of all shards, now */
     _Atomic(uint32_t) shards_left; /* that are not over; threads park on it */
 } lbx__shard_common;

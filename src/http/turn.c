@@ -15,7 +15,7 @@ lbx__turn_create(lbx__connection *connection, size_t field_count,
     if (!turn)
         return NULL;
     *turn = (lbx__turn){.connection = connection, .size_bytes = size};
-    lbx__budget_take(&connection->shard->common->budget, size);
+    lbx__budget_take(connection->shard->common->budget, size);
     lbx__list_init(&turn->link);
     lbx__buffer_init(&turn->body, options->allocator,
                      options->limits.max_body_bytes);
@@ -31,7 +31,7 @@ lbx__turn_create(lbx__connection *connection, size_t field_count,
 void
 lbx__turn_forget_body(lbx__turn *turn)
 {
-    lbx__budget_give(&turn->connection->shard->common->budget,
+    lbx__budget_give(turn->connection->shard->common->budget,
                      turn->body.capacity);
     lbx__buffer_fini(&turn->body);
 }
@@ -48,7 +48,7 @@ lbx__turn_destroy(lbx__turn *turn)
     allocator = common->options.allocator;
     lbx__list_remove(&turn->link);
     lbx__turn_forget_body(turn);
-    lbx__budget_give(&common->budget, turn->size_bytes);
+    lbx__budget_give(common->budget, turn->size_bytes);
     lbx__answer_destroy(allocator, turn->answer);
     lbx__free(allocator, turn, turn->size_bytes);
 }
@@ -71,8 +71,8 @@ lbx__turn_answer(lbx__turn *turn, const lbx__http_reply *reply)
     turn->answer =
         lbx__answer_create(shard->common->options.allocator, reply, &frame);
     if (turn->answer) {
-        lbx__budget_take(&shard->common->budget, turn->answer->size_bytes);
-        turn->answer->budget = &shard->common->budget;
+        lbx__budget_take(shard->common->budget, turn->answer->size_bytes);
+        turn->answer->budget = shard->common->budget;
         turn->answer->owner = connection;
         turn->answer->is_handled = turn->is_handled;
         turn->answer->exchange_context = turn->exchange.context;

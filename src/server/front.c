@@ -77,6 +77,7 @@ front_create_request(lbx_server *server, lbx__http_exchange *exchange)
     front_make_id(worker, request->id);
     lbx__list_init(&request->waiting);
     lbx__arena_init(&request->arena, server->allocator, FRONT_ARENA_BYTES);
+    lbx__arena_count(&request->arena, &server->budget.held_bytes);
     lbx__buffer_init(&request->body, server->allocator, FRONT_REPLY_BYTES);
     lbx__reply_begin(&request->reply, request->format, "", request->id,
                      &request->body);
@@ -126,11 +127,25 @@ front_find_queue(lbx__request *request)
 }
 
 static void
+front_fail_space(lbx__request *request)
+{
+    lbx__request_fail(request, LBX__SQS_ServiceUnavailable,
+                      "Too many bytes are being sent and received at the "
+                      "moment. Try again.");
+}
+
+/* The input is in the arena now, and has had no effect yet: the last moment at
+ * which a request can be refused (BUDGET-2). */
+static void
 front_start(lbx__request *request, const lbx__action *action)
 {
+    const lbx_server *server = request->sqs->context;
+
     request->action = action;
     request->reply.action = action->name;
-    if (action->has_queue)
+    if (lbx__budget_is_spent(&server->budget))
+        front_fail_space(request);
+    else if (action->has_queue)
         front_find_queue(request);
     else
         action->start(request);
@@ -276,9 +291,7 @@ front_is_over_limit(lbx__request *request)
 {
     switch (request->exchange->request.refusal) {
     case LBX__HTTP_NO_SPACE:
-        lbx__request_fail(request, LBX__SQS_ServiceUnavailable,
-                          "Too many bytes are being sent and received at the "
-                          "moment. Try again.");
+        front_fail_space(request);
         return true;
     case LBX__HTTP_TOO_OFTEN:
         lbx__request_fail(request, LBX__SQS_RequestThrottled,

@@ -195,7 +195,8 @@ server_listen(lbx_server *server, const lbx_server_options *options)
     for (size_t i = 0; i < server->worker_count; i++)
         loops[i] = server->workers[i].loop;
     http.limits.max_body_bytes = SERVER_BODY_BYTES;
-    http.limits.max_held_bytes = options->max_held_bytes;
+    server->budget.max_bytes = options->max_held_bytes;
+    http.budget = &server->budget;
     http.limits.max_requests_per_second = options->max_requests_per_second;
     http.limits.max_connections_per_peer = options->max_connections_per_address;
     http.limits.head_ns = options->request_timeout_ns;

@@ -35,6 +35,7 @@ struct lbx_server {
     lbx__sqs sqs;
     lbx__gate gate;
     lbx__http *http;
+    lbx__budget budget; /* of it, and of the arenas of requests */
     lbx__tls *tls;
     lbx__server_worker *workers;
     size_t worker_count;

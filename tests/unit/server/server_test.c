@@ -219,6 +219,41 @@ TEST(server_logs_requests_if_it_is_asked_to)
     }
 }
 
+/* BUDGET-1: what is made of a request counts beside its bytes. Each "&a" is
+ * a field of dozens of bytes, and has no effect. */
+TEST(requests_that_grow_when_they_are_read_are_refused)
+{
+    enum {
+        FIELDS = 3000,
+        SIZE = 4096 + 2 * FIELDS
+    };
+    static char request[SIZE];
+    struct setup setup;
+    char text[4096];
+    size_t used;
+
+    used = (size_t)snprintf(request, sizeof(request),
+                            "POST / HTTP/1.1\r\nHost: x\r\nConnection: "
+                            "close\r\nContent-Length: %d\r\n\r\n"
+                            "Action=ListQueues",
+                            17 + 2 * FIELDS);
+    for (int i = 0; i < FIELDS; i++, used += 2)
+        memcpy(request + used, "&a", 3);
+    for (int enough = 0; enough < 2; enough++) {
+        setup_init(&setup);
+        setup.options.max_held_bytes = enough ? 16 << 20 : 100000;
+        setup_start(&setup);
+        setup_ask(&setup, request, text, sizeof(text));
+        if (!enough)
+            CHECK(strstr(text, "Too many bytes are being sent") != NULL);
+        CHECK(strncmp(text, enough ? "HTTP/1.1 200 " : "HTTP/1.1 503 ", 13) ==
+              0);
+        setup_ask(&setup, LIST_QUEUES, text, sizeof(text)); // it is given back
+        CHECK(strncmp(text, "HTTP/1.1 200 ", 13) == 0);
+        setup_fini(&setup);
+    }
+}
+
 /* ---- Reloading ---- */
 
 TEST(reload_takes_keys_and_never_none)
