@@ -1,24 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * ListQueues and ListDeadLetterSourceQueues.
- *
- * A NextToken is base64 of eight bytes and the last name of the page before:
- * the eight bytes are a hash of the name, the action, the account and the
- * region. That is no protection, and needs none: a forged token shows what the
- * caller may see anyway. It keeps a token from being used where it does not
- * belong.
- */
-#include "codec/base64.h"
-#include "codec/endian.h"
-#include "codec/hash64.h"
+/* ListQueues and ListDeadLetterSourceQueues. */
 #include "server/sqs/change.h"
 #include "server/sqs/fault_text.h"
+#include "server/sqs/next_token.h"
 
 enum {
-    LIST_MAX = 1000,
-    TOKEN_HASH = 8,
-    TOKEN_BYTES = TOKEN_HASH + LBX_BOX_NAME_BYTES,
-    TOKEN_TEXT = (TOKEN_BYTES + 2) / 3 * 4 + 1
+    LIST_MAX = 1000
 };
 
 struct list_queues {
@@ -35,50 +22,11 @@ struct list_queues {
     char after[LBX_BOX_NAME_BYTES];
 };
 
-/* ---- Tokens ---- */
-
-static uint64_t
-token_hash(const lbx__request *request, const char *name, size_t size)
+static lbx__next_token_list
+list_token_list(const lbx__request *request)
 {
-    const char *action = request->action->name;
-    const lbx__world *world = &request->world;
-    uint64_t hash = lbx__hash64(0x6c657474, action, strlen(action));
-
-    hash = lbx__hash64(hash, world->account, strlen(world->account));
-    hash = lbx__hash64(hash, world->region, strlen(world->region));
-    return lbx__hash64(hash, name, size);
+    return (lbx__next_token_list){request->action->name, &request->world};
 }
-
-static void
-token_write(const lbx__request *request, const char *name,
-            char text[TOKEN_TEXT])
-{
-    uint8_t bytes[TOKEN_BYTES];
-    const size_t size = strlen(name);
-
-    lbx__put_le64(bytes, token_hash(request, name, size));
-    memcpy(bytes + TOKEN_HASH, name, size + 1);
-    lbx__base64_encode(LBX__BASE64, bytes, TOKEN_HASH + size, text);
-}
-
-static bool
-token_read(const lbx__request *request, lbx__slice text,
-           char name[LBX_BOX_NAME_BYTES])
-{
-    uint8_t bytes[TOKEN_TEXT];
-    size_t size;
-
-    if (text.size >= TOKEN_TEXT ||
-        !lbx__base64_decode(LBX__BASE64, text.bytes, text.size, bytes, &size) ||
-        size <= TOKEN_HASH || size >= TOKEN_BYTES)
-        return false;
-    size -= TOKEN_HASH;
-    memcpy(name, bytes + TOKEN_HASH, size);
-    name[size] = '\0';
-    return lbx__get_le64(bytes) == token_hash(request, name, size);
-}
-
-/* ---- Lists ---- */
 
 /* A thread of the store's; see read_keep_text() in queue.c. */
 static bool
@@ -102,7 +50,8 @@ list_answer(lbx__request *request, const struct list_queues *list)
     const bool more = list->count > list->max;
     const size_t count = more ? list->max : list->count;
     const bool shown = count > 0 || list->shows_none;
-    char token[TOKEN_TEXT];
+    const lbx__next_token_list tokens = list_token_list(request);
+    char token[LBX__NEXT_TOKEN_TEXT];
     lbx_buffer url;
 
     lbx__buffer_init(&url, request->sqs->allocator, 4096);
@@ -117,7 +66,7 @@ list_answer(lbx__request *request, const struct list_queues *list)
     if (shown)
         lbx__reply_list_end(&request->reply);
     if (more && request->input.max_results.given) {
-        token_write(request, list->names[count - 1], token);
+        lbx__next_token_write(&tokens, list->names[count - 1], token);
         lbx__reply_text(&request->reply, "NextToken", lbx__slice_of(token));
     }
     lbx__buffer_fini(&url);
@@ -148,6 +97,7 @@ list_read_input(lbx__request *request, struct list_queues *list)
 {
     const lbx__sqs_input *input = &request->input;
     const lbx__sqs_number *max = &input->max_results;
+    const lbx__next_token_list tokens = list_token_list(request);
 
     if (max->given && (max->value < 1 || max->value > LIST_MAX)) {
         lbx__request_fail(request, LBX__SQS_InvalidParameterValueException,
@@ -157,7 +107,7 @@ list_read_input(lbx__request *request, struct list_queues *list)
     }
     list->max = max->given ? (size_t)max->value : LIST_MAX;
     if (input->next_token.size > 0) {
-        if (!token_read(request, input->next_token, list->after)) {
+        if (!lbx__next_token_read(&tokens, input->next_token, list->after)) {
             lbx__request_fail(request, LBX__SQS_InvalidParameterValueException,
                               "Invalid or expired next token.");
             return false;

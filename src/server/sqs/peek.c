@@ -3,6 +3,7 @@
 #include "server/sqs/peek.h"
 
 #include "server/sqs/attribute_filter.h"
+#include "server/sqs/next_token.h"
 #include "server/sqs/received.h"
 
 #include <inttypes.h>
@@ -138,20 +139,6 @@ peek_is_true(lbx__slice text)
            lbx__slice_is(text, "1");
 }
 
-/* A token is a number in decimal; false: it is something else. */
-static bool
-peek_read_token(lbx__slice token, uint64_t *ret)
-{
-    *ret = 0;
-    for (size_t i = 0; i < token.size; i++) {
-        if (token.bytes[i] < '0' || token.bytes[i] > '9' ||
-            __builtin_mul_overflow(*ret, 10U, ret) ||
-            __builtin_add_overflow(*ret, (uint64_t)(token.bytes[i] - '0'), ret))
-            return false;
-    }
-    return true;
-}
-
 void
 lbx__peek_start(lbx__request *request)
 {
@@ -166,7 +153,7 @@ lbx__peek_start(lbx__request *request)
                           max->value, PEEK_MAX);
         return;
     }
-    if (!peek_read_token(request->input.next_token, &from)) {
+    if (!lbx__next_token_read_sequence(request->input.next_token, &from)) {
         lbx__request_fail(request, LBX__SQS_InvalidParameterValueException,
                           "Invalid or expired next token.");
         return;
