@@ -94,7 +94,9 @@ def _(place):
         url = process.stdout.readline().decode().rpartition("//")[2].strip()
         address = (url.partition(":")[0], int(url.partition(":")[2]))
         with socket.create_connection(address, timeout=LIMIT) as client:
-            client.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n")
+            client.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n"
+                           b"Expect: 100-continue\r\n\r\n")
+            has(client.recv(100).decode(), "100 Continue")  # it has the head
             process.send_signal(signal.SIGTERM)
             limit = time.monotonic() + LIMIT
             while not refuses(address) and time.monotonic() < limit:
