@@ -18,7 +18,8 @@
 #define MKFS   "/usr/sbin/mkfs.ext4"
 
 enum {
-    DISK_BYTES = 96 << 20
+    DISK_BYTES = 96 << 20,
+    RUNS_MS = 60000
 };
 
 /* Starts a program with its output in `out`, in a group of its own. */
@@ -76,6 +77,7 @@ write_init(const struct machine *machine, const char *command)
     CHECK(file);
     (void)fprintf(file,
                   "#!/bin/sh\n"
+                  "echo RUNS\n"
                   "mount -t proc none /proc\n"
                   "mount -t tmpfs none /mnt\n"
                   "mkdir /mnt/disk\n"
@@ -159,6 +161,37 @@ machine_cut(struct machine *machine)
     CHECK(kill(-machine->process, SIGKILL) == 0);
     CHECK(waitpid(machine->process, &status, 0) == machine->process);
     EVENTUALLY(kill(-machine->process, 0) < 0 && errno == ESRCH);
+}
+
+/* True when the processor of this machine has AMX. */
+static bool
+has_amx(void)
+{
+    char line[8192];
+    bool found = false;
+    FILE *file = fopen("/proc/cpuinfo", "re");
+
+    while (file && !found && fgets(line, sizeof(line), file))
+        found = strncmp(line, "flags", 5) == 0 && strstr(line, " amx_tile");
+    if (file)
+        (void)fclose(file);
+    return found;
+}
+
+bool
+machine_runs(struct machine *machine)
+{
+    char line[400];
+    bool runs = false;
+
+    if (!has_amx())
+        return true;
+    machine_start(machine, "true");
+    while (!runs && machine_line(machine, line, sizeof(line), RUNS_MS))
+        runs = strcmp(line, "RUNS") == 0;
+    machine_cut(machine);
+    machine_end(machine);
+    return runs;
 }
 
 void

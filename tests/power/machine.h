@@ -25,6 +25,12 @@ void machine_make(struct machine *machine, const char *folder);
 /* Starts it: mounts the disk at /mnt/disk, and runs the command. */
 void machine_start(struct machine *machine, const char *command);
 
+/* Reports whether programs run in it at all: the user-mode Linux of Debian 12
+ * cannot restore the registers of a processor with AMX, and its kernel panics
+ * at the first instruction of the first program. Anything else that keeps it
+ * from running fails the test. After machine_make(). */
+bool machine_runs(struct machine *machine);
+
 /* The next line of the console; false when there is none within `wait_ms`, or
  * ever again. */
 bool machine_line(struct machine *machine, char *line, size_t size,
